@@ -1,0 +1,50 @@
+#pragma once
+#include <weft/csr.hpp>
+#include <weft/runtime.hpp>
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct ReadOptions {
+  Duplicates duplicates = Duplicates::sum;
+  Progress progress = {};
+};
+
+/// Reads a Matrix Market file (plain, .gz or .xz, told by its first bytes): coordinate or array; real, integer or pattern;
+/// general, symmetric, skew-symmetric or hermitian. Stored halves are expanded. Throws Error(parse) that starts with
+/// "file:line:" for a bad file, Error(unsupported) for complex values or past 2^31-1 rows or columns, Error(io) when the
+/// file cannot be read.
+template <Value V>
+Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options = {});
+
+/// Writes `coordinate real general`, values so that they read back exactly. Atomic: the file appears complete or not at all.
+template <Value V>
+void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress = {});
+
+/// Reads a .weft container, whose arrays are mapped, not copied. Values stored in the other type are converted.
+/// A file that was cut, altered or made up is refused with Error(parse).
+template <Value V>
+Csr<V> read_weft(const std::string& path, const ReadOptions& options = {});
+
+/// Writes a .weft container; atomic.
+template <Value V>
+void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress = {});
+
+/// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is a
+/// file, told by its content.
+template <Value V>
+Csr<V> read_matrix(const std::string& source, const ReadOptions& options = {});
+
+/// Writes by the name's ending: .mtx, .mtx.gz or .weft.
+template <Value V>
+void write_matrix(const std::string& path, const Csr<V>& matrix, Progress progress = {});
+
+/// A vector: a Matrix Market array or coordinate file with one column, or plain text with one number a line.
+template <Value V>
+Array<V> read_vector(const std::string& path);
+template <Value V>
+void write_vector(const std::string& path, std::span<const V> vector);  ///< Matrix Market array; atomic
+
+}  // namespace weft

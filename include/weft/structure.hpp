@@ -1,0 +1,55 @@
+#pragma once
+#include <weft/csr.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/// How many rows have a given number of entries.
+struct LengthCount {
+  Offset length = 0;
+  Index rows = 0;
+};
+
+/// Facts about a matrix that decide how to store it; all found in one parallel pass over the entries (plus one lookup a
+/// row pair for symmetry).
+struct Structure {
+  Index rows = 0;
+  Index cols = 0;
+  Offset nonzeros = 0;
+
+  std::vector<LengthCount> row_lengths;  ///< the distribution, ascending by length; lengths that occur only
+  Offset shortest_row = 0;
+  Offset longest_row = 0;
+  double mean_row = 0;
+  double row_deviation = 0;  ///< standard deviation of the row lengths
+  Index empty_rows = 0;
+  Index empty_columns = 0;
+
+  Index bandwidth = 0;   ///< largest |row - column|
+  Offset profile = 0;    ///< sum over rows of row - first column, where the first column lies left of the diagonal
+  double locality = 0;   ///< share of neighbouring entries of a row whose columns lie in the same 64-byte line of x (f64)
+  double mean_column_gap = 0;
+
+  bool pattern_symmetric = false;
+  double pattern_symmetry = 0;  ///< share of off-diagonal entries whose mirror is stored too; 1 if there are none
+  bool values_symmetric = false;
+  bool values_skew = false;
+
+  int block_size = 1;         ///< unknowns a node: the largest b in 2..6 for which nearly all entries fill b x b blocks, else 1
+  double block_fill = 1;      ///< entries / room in the blocks of that size
+  Index diagonal_entries = 0; ///< stored entries (i, i)
+  Index dominant_rows = 0;    ///< rows with |a_ii| >= sum of the others' |a_ij|
+  std::int64_t distinct_values = 0;  ///< exact up to distinct_limit
+  bool many_distinct_values = false; ///< there are more than distinct_limit
+  std::int64_t zeros_stored = 0;
+  std::int64_t not_finite = 0;       ///< NaN or infinite values
+
+  static constexpr std::int64_t distinct_limit = 65536;
+};
+
+template <Value V>
+Structure analyze(const Csr<V>& matrix);
+
+}  // namespace weft
