@@ -48,11 +48,11 @@ nlohmann::ordered_json to_json(const Machine& machine) {
                     {"multiprocessors", gpu.multiprocessors},
                     {"l2_bytes", gpu.l2_bytes},
                     {"compute_capability", gpu.compute_capability}});
-  return {{"version", machine.version},   {"compiler", machine.compiler},
+  return {{"version", machine.version},       {"compiler", machine.compiler},
           {"build_type", machine.build_type}, {"cpu", machine.cpu},
-          {"cores", machine.cores},       {"memory_bytes", machine.memory_bytes},
-          {"threads", machine.threads},   {"isa", machine.isa},
-          {"gpus", std::move(gpus)},      {"driver", machine.driver},
+          {"cores", machine.cores},           {"memory_bytes", machine.memory_bytes},
+          {"threads", machine.threads},       {"isa", machine.isa},
+          {"gpus", std::move(gpus)},          {"driver", machine.driver},
           {"why_no_gpu", machine.why_no_gpu}};
 }
 

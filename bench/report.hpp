@@ -14,8 +14,8 @@ namespace weft::bench {
 
 /// One format (or peer) on one matrix.
 struct Measurement {
-  std::string name;     ///< as asked for: "csr", "csr:vector", "eigen"
-  std::string chosen;   ///< what that came to: "csr:vector8"
+  std::string name;    ///< as asked for: "csr", "csr:vector", "eigen"
+  std::string chosen;  ///< what that came to: "csr:vector8"
   bool peer = false;
   std::string failure;  ///< why there are no numbers; else empty
   bool correct = true;  ///< false: numbers there are, but y was wrong
@@ -24,10 +24,10 @@ struct Measurement {
   Timing timing;
   std::size_t bytes = 0;  ///< of the matrix as stored for the product
   double bytes_per_nonzero = 0;
-  double gflops = 0;               ///< 2 nonzeros / time
-  double gigabytes = 0;            ///< 1e9 bytes a second: stored matrix + x + y, once each
-  double bandwidth_share = 0;      ///< of the bandwidth measured in the same run; 0 when that is unknown
-  double max_error = 0;            ///< see Verdict
+  double gflops = 0;                 ///< 2 nonzeros / time
+  double gigabytes = 0;              ///< 1e9 bytes a second: stored matrix + x + y, once each
+  double bandwidth_share = 0;        ///< of the bandwidth measured in the same run; 0 when that is unknown
+  double max_error = 0;              ///< see Verdict
   std::optional<double> break_even;  ///< products after which csr would have taken longer; none when never
   std::optional<double> peer_ratio;  ///< time of the fastest peer / this time; none without peers
 

@@ -43,7 +43,8 @@ template <Value V>
 Verdict Reference<V>::compare(std::span<const V> y) const {
   if (y.size() != expected_.size())
     throw Error(ErrorCode::invalid_argument, "the result has " + std::to_string(y.size()) +
-                                                 " entries where the reference has " + std::to_string(expected_.size()));
+                                                 " entries where the reference has " +
+                                                 std::to_string(expected_.size()));
   constexpr double epsilon = std::numeric_limits<V>::epsilon();
   constexpr double tiny = std::numeric_limits<V>::denorm_min();
   Verdict verdict;
@@ -52,7 +53,8 @@ Verdict Reference<V>::compare(std::span<const V> y) const {
     if (!std::isfinite(magnitude_[i]) && !std::isfinite(y[i])) continue;
     const double difference = std::abs(static_cast<double>(y[i]) - static_cast<double>(expected_[i]));
     double error = 0;
-    if (difference > 0) error = magnitude_[i] > 0 ? difference / magnitude_[i] : std::numeric_limits<double>::infinity();
+    if (difference > 0)
+      error = magnitude_[i] > 0 ? difference / magnitude_[i] : std::numeric_limits<double>::infinity();
     if (std::isnan(difference)) error = std::numeric_limits<double>::infinity();
     if (error > verdict.max_error) {
       verdict.max_error = error;

@@ -12,8 +12,8 @@ struct Verdict {
   Index worst = 0;       ///< where that is
 };
 
-/// What y = alpha op(A) x + beta y must be, and how far rounding may take it from there: entry i, a sum of n products, may
-/// be off by epsilon (n + 3) (|alpha| |A| |x| + |beta| |y0|)_i, whatever the order of summation. Cancellation in y
+/// What y = alpha op(A) x + beta y must be, and how far rounding may take it from there: entry i, a sum of n products,
+/// may be off by epsilon (n + 3) (|alpha| |A| |x| + |beta| |y0|)_i, whatever the order of summation. Cancellation in y
 /// therefore raises no false alarm, and a dropped or doubled entry shows.
 template <Value V>
 class Reference {

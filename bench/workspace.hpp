@@ -63,7 +63,7 @@ class Workspace {
   std::span<const V> y() {
     synchronize(device_);
     if (!device_.is_cpu()) host_y_ = y_.download();
-    return host_y_;
+    return {host_y_.data(), host_y_.size()};
   }
 
  private:

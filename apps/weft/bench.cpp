@@ -51,8 +51,8 @@ std::vector<std::string> sources_of(const BenchOptions& options) {
 std::string small(double value) { return fmt::format("{:.2f}", value); }
 
 std::string table_of(const bench::Case& one, bool with_peers) {
-  std::vector<std::string> titles = {"format", "set-up",  "time",       "spread",   "GFLOP/s", "GB/s",
-                                     "of bw",  "B/nnz", "break-even", "max error"};
+  std::vector<std::string> titles = {"format", "set-up", "time",  "spread",     "GFLOP/s",
+                                     "GB/s",   "of bw",  "B/nnz", "break-even", "max error"};
   if (with_peers) titles.push_back("vs peer");
   Table table(std::move(titles));
   for (const bench::Measurement& m : one.measurements) {
@@ -81,7 +81,8 @@ std::string table_of(const bench::Case& one, bool with_peers) {
 
 std::string heading(const bench::Report& report) {
   std::string text = report.device_name;
-  if (report.device.is_cpu()) text += fmt::format(" ({}, {})", with_noun(report.machine.threads, "thread"), report.machine.isa);
+  if (report.device.is_cpu())
+    text += fmt::format(" ({}, {})", with_noun(report.machine.threads, "thread"), report.machine.isa);
   if (report.bandwidth > 0) text += fmt::format(", measured bandwidth {:.1f} GB/s", report.bandwidth / 1e9);
   return text + "\n";
 }
@@ -90,8 +91,7 @@ std::string heading(const bench::Report& report) {
 class Session {
  public:
   explicit Session(const BenchOptions& options)
-      : options_(options),
-        shows_tables_(options.json != "-" && options.csv != "-") {
+      : options_(options), shows_tables_(options.json != "-" && options.csv != "-") {
     report_.device = usable_device(options.device);
     report_.machine = bench::this_machine();
     report_.device_name = describe(report_.device).description;
@@ -153,7 +153,8 @@ class Session {
 
 int run(const BenchOptions& options) {
   options.common.apply();
-  if (options.json == "-" && options.csv == "-") throw UsageError("--json - and --csv - both want standard output; give one a file");
+  if (options.json == "-" && options.csv == "-")
+    throw UsageError("--json - and --csv - both want standard output; give one a file");
   if (options.formats != std::vector<std::string>{"all"})
     for (const std::string& name : options.formats) require_format(name);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
@@ -189,7 +190,8 @@ Command add_bench(CLI::App& tool) {
       ->delimiter(',')
       ->expected(1);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
-  parser->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")
+  parser
+      ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")
       ->type_name("LIST");
   parser->add_option("--seconds", options->seconds, "time to spend on each measurement (default 0.5)")
       ->type_name("S")
@@ -205,8 +207,10 @@ Command add_bench(CLI::App& tool) {
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(
-      "Columns: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the stored\n"
-      "matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the number of\n"
+      "Columns: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the "
+      "stored\n"
+      "matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the number "
+      "of\n"
       "products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest peer.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
   return {parser, [options] { return run(*options); }};

@@ -59,9 +59,12 @@ std::vector<MeasuredDevice> measured_devices() {
 
 std::string kind_name(Device::Kind kind) {
   switch (kind) {
-    case Device::Kind::cpu: return "cpu";
-    case Device::Kind::gpu: return "gpu";
-    case Device::Kind::emulator: break;
+    case Device::Kind::cpu:
+      return "cpu";
+    case Device::Kind::gpu:
+      return "gpu";
+    case Device::Kind::emulator:
+      break;
   }
   return "emulator";
 }
@@ -116,7 +119,7 @@ std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDev
     table.add({format.name, device_names(format.devices), type_names(format.types), format.deterministic ? "yes" : "no",
                format.summary});
     for (const VariantInfo& variant : format.variants)
-      table.add({"  " + variant.name, device_names(variant.devices), "", "", variant.summary});
+      table.add({format.name + ":" + variant.name, device_names(variant.devices), "", "", variant.summary});
   }
   return text + "\nFormats\n" + table.text(2);
 }
@@ -140,7 +143,7 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
     for (Device::Kind kind : format.devices) entry["devices"].push_back(kind_name(kind));
     for (ValueType type : format.types) entry["types"].push_back(to_string(type));
     entry["variants"] = nlohmann::ordered_json::array();
-    for (const VariantInfo& variant : format.variants) entry["variants"].push_back(variant.name);
+    for (const VariantInfo& variant : format.variants) entry["variants"].push_back(format.name + ":" + variant.name);
     json["formats"].push_back(std::move(entry));
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -87,9 +87,10 @@ std::string as_text(const std::string& source, std::string_view type, const Stru
   };
   text += "\nSize\n";
   fact("rows x columns", fmt::format("{} x {}", count_text(s.rows), count_text(s.cols)));
-  fact("nonzeros", fmt::format("{}{}", count_text(s.nonzeros),
-                               room > 0 ? fmt::format(" ({:.3g} % of the matrix)", 100 * static_cast<double>(s.nonzeros) / room)
-                                        : std::string()));
+  fact("nonzeros",
+       fmt::format("{}{}", count_text(s.nonzeros),
+                   room > 0 ? fmt::format(" ({:.3g} % of the matrix)", 100 * static_cast<double>(s.nonzeros) / room)
+                            : std::string()));
   fact("value type", std::string(type));
 
   text += "\nRows\n";
@@ -105,14 +106,15 @@ std::string as_text(const std::string& source, std::string_view type, const Stru
   fact("locality", fmt::format("{} of neighbours share a line of x; mean column gap {:.1f}", percent_text(s.locality),
                                s.mean_column_gap));
   fact("symmetric", symmetry_text(s));
-  fact("blocks", s.block_size > 1 ? fmt::format("{0} x {0}, {1} full", s.block_size, percent_text(s.block_fill))
-                                  : "none found");
+  fact("blocks",
+       s.block_size > 1 ? fmt::format("{0} x {0}, {1} full", s.block_size, percent_text(s.block_fill)) : "none found");
 
   text += "\nValues\n";
-  fact("diagonal", fmt::format("{} of {} stored", count_text(s.diagonal_entries), count_text(std::min(s.rows, s.cols))));
+  fact("diagonal",
+       fmt::format("{} of {} stored", count_text(s.diagonal_entries), count_text(std::min(s.rows, s.cols))));
   fact("dominant rows", fmt::format("{} of {}", count_text(s.dominant_rows), count_text(s.rows)));
-  fact("distinct values", s.many_distinct_values ? "more than " + count_text(Structure::distinct_limit)
-                                                 : count_text(s.distinct_values));
+  fact("distinct values",
+       s.many_distinct_values ? "more than " + count_text(Structure::distinct_limit) : count_text(s.distinct_values));
   fact("stored zeros", count_text(s.zeros_stored));
   if (s.not_finite > 0) fact("NaN or infinite", count_text(s.not_finite));
   return text;
@@ -147,7 +149,8 @@ std::string as_json(const std::string& source, std::string_view type, const Stru
       {"block_fill", s.block_fill},
       {"diagonal_entries", s.diagonal_entries},
       {"dominant_rows", s.dominant_rows},
-      {"distinct_values", s.many_distinct_values ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(s.distinct_values)},
+      {"distinct_values",
+       s.many_distinct_values ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(s.distinct_values)},
       {"zeros_stored", s.zeros_stored},
       {"not_finite", s.not_finite}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -168,7 +171,8 @@ int describe_matrix(const InfoOptions& options) {
 
 int run(const InfoOptions& options) {
   options.common.apply();
-  if (options.svg == "-" && options.json) throw UsageError("--svg - and --json both want standard output; give --svg a file");
+  if (options.svg == "-" && options.json)
+    throw UsageError("--svg - and --json both want standard output; give --svg a file");
   if (!options.svg.empty() && options.svg != "-") require_target_folder(options.svg);
   return with_type(options.reading.value_type(), [&]<Value V>() { return describe_matrix<V>(options); });
 }
@@ -179,7 +183,8 @@ Command add_info(CLI::App& tool) {
   CLI::App* parser = tool.add_subcommand("info", "tell what a matrix is like");
   const auto options = std::make_shared<InfoOptions>();
   parser->add_option("SOURCE", options->source, "matrix file or generator")->required();
-  parser->add_option("--svg", options->svg, "draw where the entries are and how long the rows are; - is standard output")
+  parser
+      ->add_option("--svg", options->svg, "draw where the entries are and how long the rows are; - is standard output")
       ->type_name("FILE");
   parser->add_flag("--json", options->json, "print the facts as JSON");
   options->reading.add_to(*parser);

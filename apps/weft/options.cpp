@@ -62,8 +62,9 @@ void require_format(const std::string& name) {
     if (name == format.name) return;
     known += ", " + format.name;
     for (const VariantInfo& variant : format.variants) {
-      if (name == variant.name) return;
-      known += ", " + variant.name;
+      const std::string full = format.name + ":" + variant.name;
+      if (name == full) return;
+      known += ", " + full;
     }
   }
   throw UsageError(fmt::format("there is no format '{}'; there are {}", name, known));
@@ -80,7 +81,8 @@ void require_target_folder(const std::string& path) {
   // A name that leads to something else than a file (/dev/stdout, say) is written in place, not through its folder.
   const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
   if (!special && access(folder.c_str(), W_OK) != 0)
-    throw Error(ErrorCode::io, fmt::format("cannot write {}: no permission to create files in {}", path, folder.string()));
+    throw Error(ErrorCode::io,
+                fmt::format("cannot write {}: no permission to create files in {}", path, folder.string()));
 }
 
 void require_matrix_target(const std::string& path) {

@@ -65,7 +65,8 @@ int with_type(ValueType type, Work&& work) {
 /// Reads a device's name; throws Error(no_device) when it is none or cannot be used here.
 Device usable_device(const std::string& name);
 
-/// Throws UsageError unless `name` is "auto" or a format or variant of the registry: before hours of reading, not after.
+/// Throws UsageError unless `name` is "auto" or a format or variant of the registry: before hours of reading, not
+/// after.
 void require_format(const std::string& name);
 
 /// Throws UsageError unless the name ends as a matrix file we write does, and Error(io) when its folder is not there.

@@ -14,7 +14,8 @@ extern "C" void end_by_signal(int number) {
   remove_unfinished_files();
   // The line a progress bar may stand on.
   static constexpr char erase[] = "\r\033[K";
-  if (number == SIGINT && isatty(STDERR_FILENO)) [[maybe_unused]] auto ignored = write(STDERR_FILENO, erase, 4);
+  if (number == SIGINT && isatty(STDERR_FILENO)) [[maybe_unused]]
+    auto ignored = write(STDERR_FILENO, erase, 4);
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -22,11 +23,11 @@ extern "C" void end_by_signal(int number) {
 }  // namespace
 
 void install_signal_handlers() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = end_by_signal;
   sigemptyset(&action.sa_mask);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-    struct sigaction before {};
+    struct sigaction before{};
     // A signal that is ignored on purpose (nohup, a background job) stays ignored.
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
@@ -36,7 +37,8 @@ void install_signal_handlers() {
 void secure_standard_streams() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is the one that is missing. Opened the wrong way round on purpose, so that use still fails.
+    // The lowest free number is the one that is missing. Opened the wrong way round on purpose, so that use still
+    // fails.
     const int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (opened >= 0 && opened != descriptor) close(opened);
   }

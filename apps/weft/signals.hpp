@@ -2,8 +2,8 @@
 
 namespace weft::app {
 
-/// Makes Ctrl-C, a hang-up, a polite kill and a reader that went away remove files that are not finished before they end
-/// the tool the usual way, so that a shell sees which signal it was.
+/// Makes Ctrl-C, a hang-up, a polite kill and a reader that went away remove files that are not finished before they
+/// end the tool the usual way, so that a shell sees which signal it was.
 void install_signal_handlers();
 
 /// Opens what the caller closed of the standard streams, so that no file of ours takes their place; writing to a closed

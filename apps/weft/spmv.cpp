@@ -54,8 +54,9 @@ Array<V> make_x(const std::string& what, std::size_t size) {
 
 void require_length(const char* vector, std::size_t length, std::int64_t wanted, const char* of) {
   if (length != static_cast<std::size_t>(wanted))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} has {} entries, but must have {}, one for each {} of the matrix", vector, length, wanted, of));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{} has {} entries, but must have {}, one for each {} of the matrix", vector, length, wanted, of));
 }
 
 template <Value V>
@@ -80,9 +81,9 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
   const PlanInfo& plan = summary.plan;
   std::string text = fmt::format("matrix    {}: {} x {}, {}, {}\n", options.source, count_text(plan.rows),
                                  count_text(plan.cols), with_noun(plan.nonzeros, "nonzero"), to_string(plan.type));
-  text += fmt::format("product   y = {}{}{}\n",
-                      options.alpha == 1 ? "" : fmt::format("{} ", options.alpha), options.transpose ? "A' x" : "A x",
-                      options.beta == 0 ? "" : fmt::format(" + {} y", options.beta));
+  text +=
+      fmt::format("product   y = {}{}{}\n", options.alpha == 1 ? "" : fmt::format("{} ", options.alpha),
+                  options.transpose ? "A' x" : "A x", options.beta == 0 ? "" : fmt::format(" + {} y", options.beta));
   text += fmt::format("format    {}{} on {}\n", plan.format, plan.details.empty() ? "" : " (" + plan.details + ")",
                       plan.device.name());
   for (const Candidate& candidate : plan.candidates)
@@ -158,13 +159,13 @@ int multiply(const SpmvOptions& options, Device device) {
   if (y0.empty())
     workspace.poison_y();
   else
-    workspace.set_y(y0);
+    workspace.set_y(std::span<const V>(y0));
   workspace.apply(planned, op, alpha, beta);
   const std::span<const V> y = workspace.y();
 
   Summary summary{planned.info(), norm(y), timing.median, {}};
   if (options.check)
-    summary.verdict = bench::Reference<V>(op, alpha, matrix, workspace.x(), beta, y0).compare(y);
+    summary.verdict = bench::Reference<V>(op, alpha, matrix, workspace.x(), beta, std::span<const V>(y0)).compare(y);
   if (!options.output.empty()) write_vector<V>(options.output, y);
   print(options.json ? as_json(options, summary) : as_text(options, summary));
   if (summary.verdict && !summary.verdict->correct) {

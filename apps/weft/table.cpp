@@ -9,7 +9,9 @@ Table::Table(std::vector<std::string> titles, std::vector<std::size_t> left)
 
 void Table::add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
 
-void Table::add_remark(std::string name, std::string remark) { rows_.push_back({{std::move(name)}, std::move(remark)}); }
+void Table::add_remark(std::string name, std::string remark) {
+  rows_.push_back({{std::move(name)}, std::move(remark)});
+}
 
 bool Table::flush_left(std::size_t column) const {
   return column == 0 || std::find(left_.begin(), left_.end(), column) != left_.end();

@@ -196,7 +196,7 @@ class CusparsePeer : public Peer<V> {
     }
     offsets_ = Indices(device_, starts, false);
     columns_ = Indices(device_, columns, false);
-    values_ = DeviceBuffer<V>(device_, values);
+    values_ = DeviceBuffer<V>(device_, std::span<const V>(values));
     require(library_.create_sell(&matrix_, rows_, cols_, matrix.nonzeros(), starts[slices], slice_rows, offsets_.data(),
                                  columns_.data(), values_.data(), offsets_.type(), columns_.type(),
                                  CUSPARSE_INDEX_BASE_ZERO, value_kind));

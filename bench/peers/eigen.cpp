@@ -31,9 +31,7 @@ class EigenPeer : public Peer<V> {
     for (std::size_t i = 0; i < offsets_.size(); ++i) offsets_[i] = static_cast<int>(matrix.offsets[i]);
   }
 
-  std::size_t bytes() const override {
-    return offsets_.bytes() + matrix_->columns.bytes() + matrix_->values.bytes();
-  }
+  std::size_t bytes() const override { return offsets_.bytes() + matrix_->columns.bytes() + matrix_->values.bytes(); }
 
   void run(const V* x, V* y) override {
     const Eigen::Map<const Matrix> matrix(matrix_->rows, matrix_->cols, static_cast<int>(matrix_->nonzeros()),

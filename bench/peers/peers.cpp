@@ -46,8 +46,8 @@ std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::strin
                                                  std::vector<std::string>& missing) {
   std::vector<std::unique_ptr<Peer<V>>> found;
   if (wanted == "none") return found;
-  const std::vector<std::string> names = wanted == "all" ? std::vector<std::string>(libraries.begin(), libraries.end())
-                                                         : split(wanted);
+  const std::vector<std::string> names =
+      wanted == "all" ? std::vector<std::string>(libraries.begin(), libraries.end()) : split(wanted);
   for (std::string_view library : libraries) {
     bool asked = false;
     for (const std::string& name : names) asked = asked || library_of(name) == library;
@@ -64,9 +64,8 @@ std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::strin
   return found;
 }
 
-#define WEFT_INSTANTIATE(V)                                                                    \
-  template std::vector<std::unique_ptr<Peer<V>>> find_peers<V>(Device, const std::string&,     \
-                                                               std::vector<std::string>&);
+#define WEFT_INSTANTIATE(V) \
+  template std::vector<std::unique_ptr<Peer<V>>> find_peers<V>(Device, const std::string&, std::vector<std::string>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::bench
