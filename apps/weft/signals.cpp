@@ -32,6 +32,8 @@ void install_signal_handlers() {
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
+  // A file that may not grow further is an error to tell, not a reason to be killed.
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 void secure_standard_streams() {
