@@ -9,7 +9,7 @@
 
 #include "core/gpu_runtime.hpp"
 #ifdef WEFT_HAS_EMULATOR
-#include "simt/emulator_memory.hpp"
+#include "simt/emulator_device.hpp"
 #endif
 
 namespace weft {

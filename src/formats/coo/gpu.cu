@@ -6,14 +6,14 @@
 
 #include "formats/coo/coo.hpp"
 #include "formats/gpu_product.cuh"
+#include "simt/tuning.hpp"
 
 namespace weft::WEFT_SIMT_NAMESPACE::coo {
 namespace {
 
-constexpr int block_threads = 256;
+using ::weft::simt::block_threads;
 constexpr int warp_size = 32;
-constexpr int steps = 16;  // entries a lane
-constexpr int warp_entries = warp_size * steps;
+constexpr int warp_entries = warp_size * ::weft::simt::coo_entries_per_lane;
 
 /// One level of the sum: the entries of the matrix, or the carries of the level below.
 template <class V>
@@ -29,7 +29,7 @@ struct Level {
 template <class V, int Room>
 __global__ void __launch_bounds__(block_threads) coo_segments(Level<V> level, Product<V> product) {
   const Offset warp = (static_cast<Offset>(blockIdx.x) * block_threads + threadIdx.x) / warp_size;
-  const int lane = lane_id();
+  const int lane = simt::lane_id();
   const Offset begin = warp * warp_entries;
   if (begin >= level.entries) return;  // for the whole warp
   const Offset end = begin + warp_entries < level.entries ? begin + warp_entries : level.entries;
@@ -48,42 +48,35 @@ __global__ void __launch_bounds__(block_threads) coo_segments(Level<V> level, Pr
   for (Offset step = begin; step < end; step += warp_size) {
     const Offset k = step + lane;
     const bool live = k < end;
-    const Index row = live ? load_streaming(level.rows + k) : last_row;
+    const Index row = live ? simt::load_streaming(level.rows + k) : last_row;
     V terms[Room] = {};
     if (live && level.columns) {
-      const V value = load_streaming(level.values + k);
-      const V* x = product.x + load_streaming(level.columns + k);
-#pragma unroll
+      const V value = simt::load_streaming(level.values + k);
+      const V* x = product.x + simt::load_streaming(level.columns + k);
+WEFT_UNROLL
       for (int j = 0; j < Room; ++j)
-        if (j < product.count) terms[j] = value * load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+        if (j < product.count) terms[j] = value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
     } else if (live) {
-#pragma unroll
+WEFT_UNROLL
       for (int j = 0; j < Room; ++j)
         if (j < product.count) terms[j] = level.values[j * level.entries + k];
     }
 
-    Index row_before = shuffle_up(full_mask, row, 1);
+    Index row_before = simt::shuffle_up(simt::full_mask, row, 1);
     if (lane == 0) row_before = running_row;
     const bool head = row != row_before;
-    const unsigned heads = ballot(full_mask, head);
+    const unsigned heads = simt::ballot(simt::full_mask, head);
     const bool ends_here = k + 1 == end || (live && lane + 1 < warp_size && (heads >> (lane + 1) & 1u));
-    const unsigned heads_so_far = heads & (0xffffffffu >> (warp_size - 1 - lane));
-    const int segment_begin = heads_so_far ? warp_size - 1 - count_leading_zeros(heads_so_far) : 0;
-#pragma unroll
+WEFT_UNROLL
     for (int j = 0; j < Room; ++j) {
       if (j >= product.count) continue;
       if (lane == 0 && head) emit(running_row, j, running[j]);
-      V sum = terms[j];
-      if (lane == 0 && !head) sum += running[j];
-#pragma unroll
-      for (int distance = 1; distance < warp_size; distance *= 2) {
-        const V other = shuffle_up(full_mask, sum, distance);
-        if (lane - distance >= segment_begin) sum += other;
-      }
+      const V term = lane == 0 && !head ? terms[j] + running[j] : terms[j];
+      const V sum = simt::warp_segmented_sum(term, heads);
       if (ends_here) emit(row, j, sum);
-      running[j] = shuffle(full_mask, sum, warp_size - 1);
+      running[j] = simt::shuffle(simt::full_mask, sum, warp_size - 1);
     }
-    running_row = shuffle(full_mask, row, warp_size - 1);
+    running_row = simt::shuffle(simt::full_mask, row, warp_size - 1);
   }
 }
 
@@ -152,7 +145,7 @@ class GpuOperator final : public Operator<V> {
  private:
   void launch(const Level<V>& level, const Product<V>& product, Stream stream) {
     constexpr int warps_a_block = block_threads / warp_size;
-    const auto blocks = static_cast<unsigned>((warps_for(level.entries) + warps_a_block - 1) / warps_a_block);
+    const unsigned blocks = simt::blocks_for(warps_for(level.entries), warps_a_block);
     with_room_for(product.count, [&](auto room) {
       simt::launch(WEFT_KERNEL(coo_segments<V, decltype(room)::value>), blocks, block_threads, 0, stream, level,
                    product);

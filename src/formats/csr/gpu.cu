@@ -10,7 +10,7 @@
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 namespace {
 
-constexpr int block_threads = 256;
+using ::weft::simt::block_threads;
 
 template <class V, class O, int Lanes, int Room>
 __global__ void __launch_bounds__(block_threads)
@@ -27,33 +27,33 @@ __global__ void __launch_bounds__(block_threads)
       // Four entries a thread are on their way before the first is needed.
       V second = 0;
       for (; k + 3 * Lanes < end; k += 4 * Lanes) {
-        const Index c0 = load_streaming(columns + k), c1 = load_streaming(columns + k + Lanes);
-        const Index c2 = load_streaming(columns + k + 2 * Lanes), c3 = load_streaming(columns + k + 3 * Lanes);
-        const V v0 = load_streaming(values + k), v1 = load_streaming(values + k + Lanes);
-        const V v2 = load_streaming(values + k + 2 * Lanes), v3 = load_streaming(values + k + 3 * Lanes);
-        sums[0] += v0 * load_readonly(product.x + c0);
-        second += v1 * load_readonly(product.x + c1);
-        sums[0] += v2 * load_readonly(product.x + c2);
-        second += v3 * load_readonly(product.x + c3);
+        const Index c0 = simt::load_streaming(columns + k), c1 = simt::load_streaming(columns + k + Lanes);
+        const Index c2 = simt::load_streaming(columns + k + 2 * Lanes), c3 = simt::load_streaming(columns + k + 3 * Lanes);
+        const V v0 = simt::load_streaming(values + k), v1 = simt::load_streaming(values + k + Lanes);
+        const V v2 = simt::load_streaming(values + k + 2 * Lanes), v3 = simt::load_streaming(values + k + 3 * Lanes);
+        sums[0] += v0 * simt::load_readonly(product.x + c0);
+        second += v1 * simt::load_readonly(product.x + c1);
+        sums[0] += v2 * simt::load_readonly(product.x + c2);
+        second += v3 * simt::load_readonly(product.x + c3);
       }
       sums[0] += second;
     }
     for (; k < end; k += Lanes) {
-      const V value = load_streaming(values + k);
-      const V* x = product.x + load_streaming(columns + k);
-#pragma unroll
+      const V value = simt::load_streaming(values + k);
+      const V* x = product.x + simt::load_streaming(columns + k);
+WEFT_UNROLL
       for (int j = 0; j < Room; ++j)
-        if (j < product.count) sums[j] += value * load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+        if (j < product.count) sums[j] += value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
     }
   }
-#pragma unroll
+WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
-    const V sum = warp_reduce_sum<Lanes>(sums[j]);
+    const V sum = simt::warp_reduce_sum<Lanes>(sums[j]);
     if (row < rows && lane == 0 && j < product.count) store_sum(product, static_cast<Index>(row), j, sum);
   }
 }
 
-constexpr int entries_per_thread = 8;
+constexpr int entries_per_thread = ::weft::simt::csr_stream_entries_per_thread;
 constexpr int tile_entries = block_threads * entries_per_thread;
 
 /// A block owns block_threads rows, a thread one of them. Tile by tile the block reads the entries of all its rows side
@@ -73,21 +73,21 @@ __global__ void __launch_bounds__(block_threads)
   for (Offset tile = begin; tile < end; tile += tile_entries) {
     Index column[entries_per_thread];
     V value[entries_per_thread];
-#pragma unroll
+WEFT_UNROLL
     for (int u = 0; u < entries_per_thread; ++u) {
       const Offset k = tile + u * block_threads + threadIdx.x;
-      column[u] = k < end ? load_streaming(columns + k) : 0;
-      value[u] = k < end ? load_streaming(values + k) : V(0);
+      column[u] = k < end ? simt::load_streaming(columns + k) : 0;
+      value[u] = k < end ? simt::load_streaming(values + k) : V(0);
     }
-#pragma unroll
+WEFT_UNROLL
     for (int u = 0; u < entries_per_thread; ++u)
       if (tile + u * block_threads + threadIdx.x < end)
-        products[u * block_threads + threadIdx.x] = value[u] * load_readonly(product.x + column[u]);
-    sync_block();
+        products[u * block_threads + threadIdx.x] = value[u] * simt::load_readonly(product.x + column[u]);
+    simt::sync_block();
     const Offset from = (row_begin > tile ? row_begin : tile) - tile;
     const Offset to = (row_end < tile + tile_entries ? row_end : tile + tile_entries) - tile;
     for (Offset k = from; k < to; ++k) sum += products[static_cast<int>(k)];
-    sync_block();
+    simt::sync_block();
   }
   if (row < rows) store_sum(product, static_cast<Index>(row), 0, sum);
 }
@@ -99,19 +99,21 @@ struct Schedule {
 };
 
 template <class V>
-Schedule choose_schedule(const std::string& variant, const Csr<V>& matrix) {
+Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
+  const std::string& variant = options.variant;
+  const auto tuning = ::weft::simt::tuning_for(describe(options.device).compute_capability);
   if (variant == "scalar") return {false, 1};
   if (variant == "stream") return {true, 4};
   if (variant.starts_with("vector") && variant.size() > 6) return {false, std::stoi(variant.substr(6))};
   const double mean = matrix.rows == 0 ? 0 : static_cast<double>(matrix.nonzeros()) / matrix.rows;
-  if (variant.empty() && mean <= simt::tuning::csr_stream_mean) {
+  if (variant.empty() && mean <= tuning.csr_stream_mean) {
     Offset longest = 0;
     for (Index row = 0; row < matrix.rows; ++row)
       longest = std::max(longest, matrix.offsets[row + 1] - matrix.offsets[row]);
-    if (longest <= simt::tuning::csr_stream_longest) return {true, 4};
+    if (longest <= tuning.csr_stream_longest) return {true, 4};
   }
   int lanes = 2;
-  while (lanes < 32 && lanes * simt::tuning::csr_entries_per_lane < mean) lanes *= 2;
+  while (lanes < 32 && lanes * tuning.csr_entries_per_lane < mean) lanes *= 2;
   return {false, lanes};
 }
 
@@ -121,7 +123,7 @@ class GpuOperator final : public Operator<V> {
   GpuOperator(const Csr<V>& matrix, std::span<const O> offsets, const BuildOptions& options)
       : device_(options.device),
         rows_(matrix.rows),
-        schedule_(choose_schedule(options.variant, matrix)),
+        schedule_(choose_schedule(matrix, options)),
         offsets_(options.device, offsets),
         columns_(options.device, matrix.columns),
         values_(options.device, matrix.values) {}
@@ -130,7 +132,7 @@ class GpuOperator final : public Operator<V> {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0)) return scale(rows_, product, stream);
     if (schedule_.stream && product.count == 1) {
-      const auto blocks = static_cast<unsigned>((rows_ + block_threads - 1) / block_threads);
+      const auto blocks = simt::blocks_for(rows_, block_threads);
       return simt::launch(WEFT_KERNEL(csr_stream<V, O>), blocks, block_threads, 0, stream, rows_,
                           std::as_const(offsets_).data(), std::as_const(columns_).data(), std::as_const(values_).data(),
                           product);
@@ -169,7 +171,7 @@ class GpuOperator final : public Operator<V> {
   void launch(const Product<V>& product, Stream stream) {
     constexpr int rows_a_block = block_threads / Lanes;
     simt::launch(WEFT_KERNEL(csr_vector<V, O, Lanes, Room>),
-                 static_cast<unsigned>((rows_ + rows_a_block - 1) / rows_a_block), block_threads, 0, stream, rows_,
+                 simt::blocks_for(rows_, rows_a_block), block_threads, 0, stream, rows_,
                  std::as_const(offsets_).data(), std::as_const(columns_).data(), std::as_const(values_).data(),
                  product);
   }
