@@ -28,5 +28,6 @@ int main() {
   } catch (const weft::Error& error) {
     if (error.code() != weft::ErrorCode::invalid_argument) return 1;
   }
-  std::cout << "weft " << WEFT_VERSION << ", " << plan.info().format << ", " << matrix.nonzeros() << " nonzeros: right\n";
+  std::cout << "weft " << WEFT_VERSION << ", " << plan.info().format << ", " << matrix.nonzeros()
+            << " nonzeros: right\n";
 }
