@@ -17,6 +17,7 @@ struct Coo {
 
 /// Sorts by row and column and sums duplicates (in the order they stand) or refuses them. Parallel; same result for any
 /// number of threads. Throws Error(invalid_matrix) for an index out of range or a refused duplicate, naming the entry.
+/// Shares columns and values when the entries are sorted and unique already.
 template <Value V>
 Csr<V> to_csr(const Coo<V>& entries, Duplicates duplicates = Duplicates::sum);
 
