@@ -15,11 +15,13 @@ struct ReadOptions {
 /// Reads a Matrix Market file (plain, .gz or .xz, told by its first bytes): coordinate or array; real, integer or pattern;
 /// general, symmetric, skew-symmetric or hermitian. Stored halves are expanded. Throws Error(parse) that starts with
 /// "file:line:" for a bad file, Error(unsupported) for complex values or past 2^31-1 rows or columns, Error(io) when the
-/// file cannot be read.
+/// file cannot be read. Values that are no finite number are refused; zeros of an array file are not stored.
 template <Value V>
 Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
-/// Writes `coordinate real general`, values so that they read back exactly. Atomic: the file appears complete or not at all.
+/// Writes `coordinate real general`, values so that they read back exactly, packed when the name ends in .gz. Atomic: the
+/// file appears complete or not at all. Throws Error(io) when the disk refuses, Error(invalid_argument) for a value that is
+/// no finite number (Matrix Market has no text for it).
 template <Value V>
 void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
@@ -46,5 +48,9 @@ template <Value V>
 Array<V> read_vector(const std::string& path);
 template <Value V>
 void write_vector(const std::string& path, std::span<const V> vector);  ///< Matrix Market array; atomic
+
+/// Removes the temporary files of writes under way. Async-signal-safe: for a handler that ends the program on Ctrl-C.
+/// The writers above leave no temporary file behind otherwise, however they end.
+void remove_unfinished_files() noexcept;
 
 }  // namespace weft

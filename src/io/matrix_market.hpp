@@ -1,0 +1,17 @@
+#pragma once
+#include <weft/io.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace weft::io {
+
+/// read_matrix_market on text in memory; `name` stands in sentences where the file's name would.
+template <Value V>
+Csr<V> parse_matrix_market(std::string_view text, const std::string& name, const ReadOptions& options = {});
+
+/// read_vector on text in memory.
+template <Value V>
+Array<V> parse_vector(std::string_view text, const std::string& name);
+
+}  // namespace weft::io

@@ -1,0 +1,21 @@
+#pragma once
+#include <weft/coo.hpp>
+
+#include "io/line_chunks.hpp"
+#include "io/matrix_market_header.hpp"
+
+namespace weft::io {
+
+/// The entries of a coordinate file as they stand in it: stored halves are not expanded.
+template <Value V>
+Coo<V> read_coordinate_body(const LineChunks& lines, const MatrixMarketHeader& header, ProgressMeter& progress);
+
+/// The values of an array file in the order they stand: by columns, of a symmetric matrix only the lower triangle.
+template <Value V>
+Array<V> read_array_body(const LineChunks& lines, const MatrixMarketHeader& header, ProgressMeter& progress);
+
+/// One number a line, as many as there are lines.
+template <Value V>
+Array<V> read_plain_numbers(const LineChunks& lines, ProgressMeter& progress);
+
+}  // namespace weft::io
