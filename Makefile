@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format coverage clean
 
-WEFT := build/release/bin/weft
+WEFT := build/release/apps/weft/weft
 VENV := .venv
 # A finite-element stiffness matrix: hexahedra, three displacements a node, 5 million nonzeros.
 DEMO_MATRIX ?= gen:elasticity3d:40
