@@ -1,26 +1,11 @@
-// `apply` allocates nothing: counted by replacing operator new in this test program.
 #include <gtest/gtest.h>
 #include <weft/plan.hpp>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
+#include "counting_new.hpp"
 #include "formats/registry.hpp"
 #include "structures.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace weft::test {
 namespace {
@@ -38,9 +23,9 @@ TEST(Plan, ApplyAllocatesNothingOnTheCpu) {
               Vectors<double>{std::span(y.data(), 4000), 2, 2000});
     };
     all_ways();
-    const long before = allocations;
+    const long before = allocations();
     all_ways();
-    EXPECT_EQ(allocations - before, 0) << format->info.name;
+    EXPECT_EQ(allocations() - before, 0) << format->info.name;
   }
 }
 

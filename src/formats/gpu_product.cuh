@@ -2,6 +2,7 @@
 #include "core/gpu_runtime.hpp"
 #include "formats/operator.hpp"
 #include "simt/simt.hpp"
+#include "simt/tuning.hpp"
 #include "simt/warp.cuh"
 
 // What the kernels of all formats do with the vectors of a product.
@@ -27,9 +28,8 @@ __global__ void scale_kernel(Index rows, Product<V> product) {
 /// y = beta y.
 template <class V>
 void scale(Index rows, const Product<V>& product, Stream stream) {
-  constexpr int threads = 256;
-  simt::launch(WEFT_KERNEL(scale_kernel<V>), static_cast<unsigned>((rows + threads - 1) / threads), threads, 0, stream,
-               rows, product);
+  constexpr int threads = ::weft::simt::block_threads;
+  simt::launch(WEFT_KERNEL(scale_kernel<V>), simt::blocks_for(rows, threads), threads, 0, stream, rows, product);
 }
 
 /// Calls body(std::integral_constant<int, Room>) with the smallest Room of 1, 2, 4, 8 that holds `count` vectors: kernels

@@ -65,10 +65,11 @@ std::string follow_links(const std::string& path) {
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   const std::size_t slash = target_.rfind('/');
   directory_ = slash == std::string::npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
-  struct stat status {};
+  struct stat status{};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   if (path.empty() || (exists && S_ISDIR(status.st_mode)) || target_.back() == '/')
-    throw Error(ErrorCode::io, "cannot write " + (path.empty() ? "a file without a name" : path + ": it is a directory"));
+    throw Error(ErrorCode::io,
+                "cannot write " + (path.empty() ? "a file without a name" : path + ": it is a directory"));
   if (exists && !S_ISREG(status.st_mode)) {
     direct_ = true;
     descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);

@@ -149,13 +149,15 @@ Compression detect_compression(std::span<const std::byte> bytes) {
 FileBytes decompress(std::span<const std::byte> packed, Compression compression, const std::string& name) {
   switch (compression) {
 #ifdef WEFT_HAS_ZLIB
-    case Compression::gzip: return decompress_gzip(packed, name);
+    case Compression::gzip:
+      return decompress_gzip(packed, name);
 #else
     case Compression::gzip:
       throw Error(ErrorCode::unsupported, name + ": this build of Weft lacks zlib; unpack the file with gunzip first");
 #endif
 #ifdef WEFT_HAS_LZMA
-    case Compression::xz: return decompress_xz(packed, name);
+    case Compression::xz:
+      return decompress_xz(packed, name);
 #else
     case Compression::xz:
       throw Error(ErrorCode::unsupported, name + ": this build of Weft lacks liblzma; unpack the file with unxz first");
@@ -164,7 +166,8 @@ FileBytes decompress(std::span<const std::byte> packed, Compression compression,
       throw Error(ErrorCode::unsupported, name + ": bzip2 is not supported; unpack the file with bunzip2 first");
     case Compression::zstd:
       throw Error(ErrorCode::unsupported, name + ": zstd is not supported; unpack the file with unzstd first");
-    case Compression::none: break;
+    case Compression::none:
+      break;
   }
   throw Error(ErrorCode::internal, name + ": decompress was called for a file that is not compressed");
 }

@@ -46,15 +46,14 @@ FileBytes map_file(const std::string& path) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) throw Error(ErrorCode::io, system_sentence("cannot open", path, errno));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.number(), &status) != 0) throw Error(ErrorCode::io, system_sentence("cannot read", path, errno));
   if (S_ISDIR(status.st_mode)) throw Error(ErrorCode::io, "cannot read " + path + ": it is a directory");
   if (!S_ISREG(status.st_mode))
     throw Error(ErrorCode::io, "cannot read " + path + ": it is a pipe or a device; store its content in a file first");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return {};
-  void* const memory =
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
+  void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number(), 0);
   if (memory == MAP_FAILED) throw Error(ErrorCode::io, system_sentence("cannot map", path, errno));
   ::madvise(memory, size, MADV_SEQUENTIAL);
   return {std::shared_ptr<void>(memory, [size](void* mapped) { ::munmap(mapped, size); }),

@@ -15,12 +15,13 @@ struct FileBytes {
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
-/// Maps a regular file. Throws Error(io) when there is no such file, it is a directory, a pipe or a device, or may not be
-/// read. An empty file gives no bytes.
+/// Maps a regular file. Throws Error(io) when there is no such file, it is a directory, a pipe or a device, or may not
+/// be read. An empty file gives no bytes.
 FileBytes map_file(const std::string& path);
 
-/// Maps a file and, when its first bytes say that it is .gz or .xz, unpacks it. Throws as map_file does, Error(parse) for a
-/// cut or damaged archive, Error(unsupported) for other compressions, Error(out_of_memory) past this machine's memory.
+/// Maps a file and, when its first bytes say that it is .gz or .xz, unpacks it. Throws as map_file does, Error(parse)
+/// for a cut or damaged archive, Error(unsupported) for other compressions, Error(out_of_memory) past this machine's
+/// memory.
 FileBytes read_file(const std::string& path);
 
 /// The physical memory of this machine in bytes: a bound for what a file's header may ask for.

@@ -41,7 +41,9 @@ std::size_t find_entry(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-std::size_t next_line(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size() - 1) + 1; }
+std::size_t next_line(std::string_view text, std::size_t at) {
+  return std::min(text.find('\n', at), text.size() - 1) + 1;
+}
 
 Offset count_entry_lines(std::string_view text) {
   Offset count = 0;
@@ -101,8 +103,9 @@ std::vector<Offset> LineChunks::count_entries(Offset expected, const char* what)
     refuse_line(ErrorCode::parse, name_, entry_line(expected),
                 "more text stands after the " + announced + " that the size line announces");
   if (found < expected)
-    refuse_line(ErrorCode::parse, name_, first_line_ + count_newlines(text_),
-                "the file ends after " + std::to_string(found) + " of the " + announced + " that the size line announces");
+    refuse_line(
+        ErrorCode::parse, name_, first_line_ + count_newlines(text_),
+        "the file ends after " + std::to_string(found) + " of the " + announced + " that the size line announces");
   return counts;
 }
 

@@ -15,8 +15,8 @@
 
 namespace weft::io {
 
-/// Lines of which each holds one entry, a comment (begins with %) or nothing, cut at newlines into chunks that threads can
-/// read on their own. Every chunk ends with a newline. The text must outlive it.
+/// Lines of which each holds one entry, a comment (begins with %) or nothing, cut at newlines into chunks that threads
+/// can read on their own. Every chunk ends with a newline. The text must outlive it.
 class LineChunks {
  public:
   /// `first_line` is the number of the text's first line in its file, `name` the file's.
@@ -26,8 +26,8 @@ class LineChunks {
   std::size_t chunks() const { return starts_.size() - 1; }
   std::string_view chunk(std::size_t index) const;
 
-  /// How many entry lines there are in each chunk. Throws Error(parse) unless they are `expected` in all. `what` is what a
-  /// line holds, in the plural, for that sentence.
+  /// How many entry lines there are in each chunk. Throws Error(parse) unless they are `expected` in all. `what` is
+  /// what a line holds, in the plural, for that sentence.
   std::vector<Offset> count_entries(Offset expected, const char* what) const;
 
   /// How many entry lines there are in all.
@@ -68,7 +68,8 @@ bool read_chunks(const LineChunks& lines, const std::vector<Offset>& counts, Pro
                  const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
                  const std::function<std::string(std::string_view)>& explain);
 
-/// Prepares and reads `expected` entries: counts, lets `allocate` take memory once the file is known to hold them, reads.
+/// Prepares and reads `expected` entries: counts, lets `allocate` take memory once the file is known to hold them,
+/// reads.
 void read_entries(const LineChunks& lines, Offset expected, const char* what, ProgressMeter& progress,
                   const std::function<void()>& allocate,
                   const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,

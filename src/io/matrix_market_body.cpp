@@ -24,7 +24,8 @@ const char* skip_to_entry(const char* at, const char* end) {
   return end;
 }
 
-/// What may follow an entry on its line: blanks and a comment. nullptr for anything else, else where the next line begins.
+/// What may follow an entry on its line: blanks and a comment. nullptr for anything else, else where the next line
+/// begins.
 const char* finish_line(const char* at, const char* end) {
   at = skip_blanks(at);
   if (*at == '\n') return at + 1;
@@ -43,7 +44,8 @@ const char* scan_value(const char* at, const char* end, V& value) {
   }
 }
 
-/// Reads a chunk line by line; read_line(at, end, entry) stores one entry and returns the end of its last number, or nullptr.
+/// Reads a chunk line by line; read_line(at, end, entry) stores one entry and returns the end of its last number, or
+/// nullptr.
 template <class ReadLine>
 ChunkResult read_lines(std::string_view chunk, Offset first, Offset count, ReadLine&& read_line) {
   const char* at = chunk.data();
@@ -66,15 +68,19 @@ ChunkResult read_lines(std::string_view chunk, Offset first, Offset count, ReadL
   return {.miscounted = entry != last};
 }
 
+bool index_in_range(std::string_view word, Index most) {
+  const std::string text = std::string(word) + '\n';
+  Index index = 0;
+  return scan_index(text.data(), text.data() + text.size(), static_cast<std::uint32_t>(most), index) != nullptr;
+}
+
 std::string explain_index(std::string_view word, const char* what, Index most) {
   const std::string one = what, all = one == "row" ? "rows" : "columns";
   if (word.empty()) return "the " + one + " index is missing";
   const std::string_view digits = word.substr(word.front() == '-');
   if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit))
     return quoted(word) + " stands where a " + one + " index belongs";
-  Index index = 0;
-  if (word.front() != '-' && scan_index((std::string(word) + '\n').c_str(), static_cast<std::uint32_t>(most), index))
-    return {};
+  if (word.front() != '-' && index_in_range(word, most)) return {};
   if (most == 0) return "the matrix has no " + all + ", but here is an entry with " + one + " index " + quoted(word);
   return one + " index " + quoted(word) + " is out of range: " + all + " are counted from 1 to " + std::to_string(most);
 }
@@ -126,9 +132,9 @@ Coo<V> read_coordinate_field(const LineChunks& lines, const MatrixMarketHeader& 
     return read_lines(chunk, first, count, [&](const char* at, const char* end, Offset entry) -> const char* {
       Index row = 0, column = 0;
       V value{};
-      at = scan_index(at, rows, row);
+      at = scan_index(at, end, rows, row);
       if (!at || !is_blank(*at)) return nullptr;
-      at = scan_index(at, cols, column);
+      at = scan_index(at, end, cols, column);
       if (!at || !is_space(*at)) return nullptr;
       at = scan_value<V, field>(at, end, value);
       if (skew && row == column && value != V(0)) return nullptr;
@@ -163,9 +169,12 @@ Array<V> read_values(const LineChunks& lines, Offset count, ProgressMeter& progr
 template <Value V>
 Coo<V> read_coordinate_body(const LineChunks& lines, const MatrixMarketHeader& header, ProgressMeter& progress) {
   switch (header.field) {
-    case Field::real: return read_coordinate_field<V, Field::real>(lines, header, progress);
-    case Field::integer: return read_coordinate_field<V, Field::integer>(lines, header, progress);
-    case Field::pattern: break;
+    case Field::real:
+      return read_coordinate_field<V, Field::real>(lines, header, progress);
+    case Field::integer:
+      return read_coordinate_field<V, Field::integer>(lines, header, progress);
+    case Field::pattern:
+      break;
   }
   return read_coordinate_field<V, Field::pattern>(lines, header, progress);
 }
@@ -181,9 +190,9 @@ Array<V> read_plain_numbers(const LineChunks& lines, ProgressMeter& progress) {
   return read_values<V, Field::real>(lines, lines.entries(), progress);
 }
 
-#define WEFT_INSTANTIATE(V)                                                                                        \
-  template Coo<V> read_coordinate_body<V>(const LineChunks&, const MatrixMarketHeader&, ProgressMeter&);           \
-  template Array<V> read_array_body<V>(const LineChunks&, const MatrixMarketHeader&, ProgressMeter&);              \
+#define WEFT_INSTANTIATE(V)                                                                              \
+  template Coo<V> read_coordinate_body<V>(const LineChunks&, const MatrixMarketHeader&, ProgressMeter&); \
+  template Array<V> read_array_body<V>(const LineChunks&, const MatrixMarketHeader&, ProgressMeter&);    \
   template Array<V> read_plain_numbers<V>(const LineChunks&, ProgressMeter&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE

@@ -107,9 +107,12 @@ Index take_dimension(std::string_view& line, const Context& at, const char* what
 Offset stored_values(const Header& header) {
   const Offset rows = header.rows;
   switch (header.symmetry) {
-    case Header::Symmetry::general: return rows * header.cols;
-    case Header::Symmetry::symmetric: return rows * (rows + 1) / 2;
-    case Header::Symmetry::skew: return rows * (rows - 1) / 2;
+    case Header::Symmetry::general:
+      return rows * header.cols;
+    case Header::Symmetry::symmetric:
+      return rows * (rows + 1) / 2;
+    case Header::Symmetry::skew:
+      return rows * (rows - 1) / 2;
   }
   return 0;
 }
@@ -142,7 +145,8 @@ bool is_matrix_market(std::string_view text) {
 }
 
 MatrixMarketHeader parse_matrix_market_header(std::string_view text, const std::string& name) {
-  if (trim(text.substr(0, 4096)).empty() && trim(text).empty()) refuse_line(ErrorCode::parse, name, 1, "the file is empty");
+  if (trim(text.substr(0, 4096)).empty() && trim(text).empty())
+    refuse_line(ErrorCode::parse, name, 1, "the file is empty");
   const std::size_t mark = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   LineCursor cursor(text.substr(mark));
   while (cursor.next() && trim(cursor.line()).empty()) {
@@ -156,7 +160,8 @@ MatrixMarketHeader parse_matrix_market_header(std::string_view text, const std::
 
   Header header;
   parse_banner(cursor.line(), banner, header);
-  if (!cursor.next_content()) refuse_line(ErrorCode::parse, name, cursor.number(), "the file ends before its size line");
+  if (!cursor.next_content())
+    refuse_line(ErrorCode::parse, name, cursor.number(), "the file ends before its size line");
   parse_sizes(cursor.line(), {name, cursor.number()}, header);
   header.body = mark + cursor.position();
   header.body_line = cursor.number() + 1;

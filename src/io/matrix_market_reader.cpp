@@ -36,7 +36,8 @@ void refuse_first_duplicate(const Coo<V>& entries, const Header& header, const L
   };
   std::vector<Offset> order(entries.values.size());
   std::iota(order.begin(), order.end(), Offset(0));
-  std::sort(order.begin(), order.end(), [&](Offset a, Offset b) { return std::pair(place(a), a) < std::pair(place(b), b); });
+  std::sort(order.begin(), order.end(),
+            [&](Offset a, Offset b) { return std::pair(place(a), a) < std::pair(place(b), b); });
   Offset first = -1, second = -1;
   for (std::size_t i = 1; i < order.size(); ++i)
     if (place(order[i - 1]) == place(order[i]) && (second < 0 || order[i] < second)) {
@@ -45,7 +46,8 @@ void refuse_first_duplicate(const Coo<V>& entries, const Header& header, const L
     }
   if (second < 0) return;
   const auto at = [&](Offset i) {
-    return "row " + std::to_string(entries.row_indices[i] + 1) + ", column " + std::to_string(entries.column_indices[i] + 1);
+    return "row " + std::to_string(entries.row_indices[i] + 1) + ", column " +
+           std::to_string(entries.column_indices[i] + 1);
   };
   refuse_line(ErrorCode::parse, lines.name(), lines.entry_line(second),
               "the entry at " + at(second) + " is a duplicate of the one at " + at(first) + " in line " +

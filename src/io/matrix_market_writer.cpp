@@ -82,8 +82,8 @@ void write_vector(const std::string& path, std::span<const V> vector) {
                       });
 }
 
-#define WEFT_INSTANTIATE(V)                                                             \
-  template void write_matrix_market<V>(const std::string&, const Csr<V>&, Progress);    \
+#define WEFT_INSTANTIATE(V)                                                          \
+  template void write_matrix_market<V>(const std::string&, const Csr<V>&, Progress); \
   template void write_vector<V>(const std::string&, std::span<const V>);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE

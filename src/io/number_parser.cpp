@@ -8,7 +8,8 @@ namespace {
 
 enum class Unusual { number, too_large, not_finite, no_number };
 
-/// Whether a decimal number that no V holds lies near zero rather than near infinity: where its first nonzero digit stands.
+/// Whether a decimal number that no V holds lies near zero rather than near infinity: where its first nonzero digit
+/// stands.
 bool is_tiny(std::string_view number) {
   std::size_t at = number.find_first_of("123456789");
   const std::size_t exponent_mark = number.find('e');
@@ -59,16 +60,20 @@ std::string explain_value(std::string_view word, bool integer) {
   switch (read_word(word, value)) {
     case Unusual::too_large:
       return "the value " + quoted(word) + " is too large for " + std::string(to_string(value_type<V>));
-    case Unusual::not_finite: return "the value " + quoted(word) + " is not a finite number";
-    case Unusual::no_number: return quoted(word) + " stands where a value belongs";
-    case Unusual::number: break;
+    case Unusual::not_finite:
+      return "the value " + quoted(word) + " is not a finite number";
+    case Unusual::no_number:
+      return quoted(word) + " stands where a value belongs";
+    case Unusual::number:
+      break;
   }
   if (!integer) return {};
   const bool whole = std::all_of(word.begin() + (word.front() == '-' || word.front() == '+'), word.end(), is_digit);
-  return "the value " + quoted(word) + (whole ? " does not fit 64 bits" : " is not a whole number, as the header promises");
+  return "the value " + quoted(word) +
+         (whole ? " does not fit 64 bits" : " is not a whole number, as the header promises");
 }
 
-#define WEFT_INSTANTIATE(V)                                            \
+#define WEFT_INSTANTIATE(V)                                                \
   template const char* scan_unusual_real<V>(const char*, const char*, V&); \
   template std::string explain_value<V>(std::string_view, bool);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)

@@ -39,7 +39,8 @@ void compress(std::string& text) {
 }
 #else
 void compress(std::string&) {
-  throw Error(ErrorCode::unsupported, "this build of Weft lacks zlib; write a name without .gz and pack the file with gzip");
+  throw Error(ErrorCode::unsupported,
+              "this build of Weft lacks zlib; write a name without .gz and pack the file with gzip");
 }
 #endif
 
@@ -64,7 +65,8 @@ void write_text_file(const std::string& path, const std::string& header, std::in
       append(group + begin, group + end, text);
       if (packed) compress(text);
     });
-    for (std::int64_t range = 0; range * range_items < items; ++range) file.write(texts[static_cast<std::size_t>(range)]);
+    for (std::int64_t range = 0; range * range_items < items; ++range)
+      file.write(texts[static_cast<std::size_t>(range)]);
     meter.add(items);
   }
   file.commit();

@@ -93,8 +93,12 @@ void run(const Launch& launch) {
   if (blocks == 0) return;
   install_fault_handler();
 
+  // Waking another CPU thread costs more than a few blocks do.
+  constexpr std::uint64_t threads_per_worker = 8192;
+  const std::uint64_t block_threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+  const std::uint64_t useful = std::min(blocks, blocks / (threads_per_worker / block_threads) + 1);
   const int workers =
-      static_cast<int>(std::min<std::uint64_t>(blocks, static_cast<unsigned>(std::min(threads(), most_workers))));
+      static_cast<int>(std::min<std::uint64_t>(useful, static_cast<unsigned>(std::min(threads(), most_workers))));
   // Small enough to balance, large enough not to be noticed.
   const std::uint64_t chunk = std::clamp<std::uint64_t>(blocks / (8 * static_cast<unsigned>(workers)), 1, 64);
   const LaneOrder order = lane_order();

@@ -2,26 +2,19 @@
 
 namespace weft::simt {
 
-/// The numbers that kernels are tuned with, one set per GPU architecture. Kernels never contain such a number.
+/// The numbers kernels are tuned with, one set per GPU architecture. bench/NOTES.md tells how they were found.
 struct Tuning {
-  int block_threads = 256;         ///< threads per block, where a kernel does not need another number
-  int resident_threads = 1024;     ///< threads a multiprocessor can hold at once: sizes grids of persistent blocks
-  int csr_vector_entries = 2;      ///< entries of a row per lane that make a wider sub-warp worthwhile
-  int coo_entries_per_thread = 8;  ///< neighbours one thread sums before threads combine
-  int shared_bytes_per_block = 48 * 1024;  ///< dynamic shared memory a block may ask for
+  double csr_stream_mean = 12;       ///< rows up to this long on average are staged through shared memory ...
+  int csr_stream_longest = 64;       ///< ... if none is longer than this
+  double csr_entries_per_lane = 6;   ///< csr gives a row as many threads as leave each about this many entries
 };
 
 /// `compute_capability` as in DeviceInfo: 90 for sm_90; 0, for the emulator, gives the defaults.
-constexpr Tuning tuning_for(int compute_capability) {
-  Tuning tuning;
-  if (compute_capability >= 80) tuning.resident_threads = 2048;
-  if (compute_capability == 86 || compute_capability == 89 || compute_capability >= 120) tuning.resident_threads = 1536;
-  if (compute_capability == 75) tuning.shared_bytes_per_block = 64 * 1024;
-  if (compute_capability >= 80) tuning.shared_bytes_per_block = 163 * 1024;
-  if (compute_capability == 86 || compute_capability == 89 || compute_capability >= 120)
-    tuning.shared_bytes_per_block = 99 * 1024;
-  if (compute_capability == 90 || compute_capability == 100) tuning.shared_bytes_per_block = 227 * 1024;
-  return tuning;
-}
+constexpr Tuning tuning_for(int /*compute_capability*/) { return {}; }
+
+/// Those that fix the size of arrays, and so are compiled in: the same for all architectures.
+inline constexpr int block_threads = 256;
+inline constexpr int csr_stream_entries_per_thread = 8;
+inline constexpr int coo_entries_per_lane = 16;
 
 }  // namespace weft::simt

@@ -1,10 +1,12 @@
 #include <weft/structure.hpp>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "core/parallel.hpp"
 #include "sparse/row_parts.hpp"
@@ -191,6 +193,7 @@ class EntryPass {
   void look_at_columns(EntryTally& tally, Offset begin, Offset end) {
     const Index* columns = matrix_.columns.data();
     Offset near_pairs = 0;
+#pragma omp simd reduction(+ : near_pairs)
     for (Offset i = std::max<Offset>(begin, 1); i < end; ++i) near_pairs += (columns[i] ^ columns[i - 1]) < 8;
     tally.near_pairs += near_pairs;
     std::uint8_t* used = column_used_.data();
@@ -203,16 +206,32 @@ class EntryPass {
   void look_at_values(EntryTally& tally, Offset begin, Offset end) {
     const V* values = matrix_.values.data();
     Offset zeros = 0, not_finite = 0;
+#pragma omp simd reduction(+ : zeros, not_finite)
     for (Offset i = begin; i < end; ++i) {
       zeros += values[i] == V(0);
       not_finite += !(std::abs(values[i]) <= std::numeric_limits<V>::max());
     }
     tally.zeros += zeros;
     tally.not_finite += not_finite;
-    if (many_distinct_.load(std::memory_order_relaxed)) return;
+    if (!many_distinct_.load(std::memory_order_relaxed))
+      collect_distinct(tally.distinct, {values + begin, values + end});
+  }
+
+  /// Most matrices with few distinct values repeat them closely: a small table of recent ones spares the set.
+  void collect_distinct(BitSet64& distinct, std::span<const V> values) {
     using Bits = std::conditional_t<sizeof(V) == 4, std::uint32_t, std::uint64_t>;
-    for (Offset i = begin; i < end; ++i) tally.distinct.insert(std::bit_cast<Bits>(values[i]));
-    if (tally.distinct.size() > Structure::distinct_limit) many_distinct_.store(true, std::memory_order_relaxed);
+    constexpr int table_bits = 8;
+    std::array<Bits, 1 << table_bits> recent;
+    recent.fill(std::bit_cast<Bits>(values[0]));
+    distinct.insert(recent[0]);
+    for (const V& value : values) {
+      const Bits bits = std::bit_cast<Bits>(value);
+      Bits& slot = recent[bits * 0x9e3779b97f4a7c15u >> (64 - table_bits)];
+      if (slot == bits) continue;
+      slot = bits;
+      distinct.insert(bits);
+    }
+    if (distinct.size() > Structure::distinct_limit) many_distinct_.store(true, std::memory_order_relaxed);
   }
 
   void look_at_rows(EntryTally& tally, Offset begin, Offset end) {

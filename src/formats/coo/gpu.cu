@@ -6,14 +6,14 @@
 
 #include "formats/coo/coo.hpp"
 #include "formats/gpu_product.cuh"
+#include "simt/tuning.hpp"
 
 namespace weft::WEFT_SIMT_NAMESPACE::coo {
 namespace {
 
-constexpr int block_threads = 256;
+using ::weft::simt::block_threads;
 constexpr int warp_size = 32;
-constexpr int steps = 16;  // entries a lane
-constexpr int warp_entries = warp_size * steps;
+constexpr int warp_entries = warp_size * ::weft::simt::coo_entries_per_lane;
 
 /// One level of the sum: the entries of the matrix, or the carries of the level below.
 template <class V>
@@ -145,7 +145,7 @@ class GpuOperator final : public Operator<V> {
  private:
   void launch(const Level<V>& level, const Product<V>& product, Stream stream) {
     constexpr int warps_a_block = block_threads / warp_size;
-    const auto blocks = static_cast<unsigned>((warps_for(level.entries) + warps_a_block - 1) / warps_a_block);
+    const unsigned blocks = simt::blocks_for(warps_for(level.entries), warps_a_block);
     with_room_for(product.count, [&](auto room) {
       simt::launch(WEFT_KERNEL(coo_segments<V, decltype(room)::value>), blocks, block_threads, 0, stream, level,
                    product);

@@ -57,7 +57,9 @@ TEST(CsrFormat, ChunksBeginAtRowsUnlessARowIsLongerThanAChunk) {
   expect_valid(chunks, 6, offsets);
   EXPECT_EQ(chunks.size(), 13u);  // 6 rows + 106 entries in tens, and the end
   for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
-    if (chunks[c].row != 3 && chunks[c].row < 6) EXPECT_EQ(chunks[c].entry, offsets[chunks[c].row]);
+    if (chunks[c].row != 3 && chunks[c].row < 6) {
+      EXPECT_EQ(chunks[c].entry, offsets[chunks[c].row]);
+    }
   int inside_the_long_row = 0;
   for (const auto& chunk : chunks) inside_the_long_row += chunk.row == 3 && chunk.entry > 5;
   EXPECT_GE(inside_the_long_row, 9);
@@ -69,7 +71,6 @@ TEST(CsrFormat, ChunksOfAnEmptyMatrix) {
   expect_valid(csr::cut_into_chunks(30, empty_rows, 10), 30, empty_rows);
 }
 
-#if !defined(__SANITIZE_THREAD__) && !(defined(__has_feature) && __has_feature(thread_sanitizer))
 /// `bytes` of address space that repeat the pages of `pattern` again and again: a huge array in little memory.
 std::shared_ptr<void> repeat_pages(const void* pattern, std::size_t pattern_bytes, std::size_t bytes) {
   const int file = memfd_create("weft-test", 0);
@@ -108,7 +109,5 @@ TEST(CsrFormat, MoreThanTwoToTheThirtyTwoEntries) {
   p.apply(x, y);
   for (Index row = 0; row < rows; ++row) ASSERT_EQ(y[row], 23.0f) << row;
 }
-#endif
-
 }  // namespace
 }  // namespace weft

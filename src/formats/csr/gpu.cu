@@ -10,7 +10,7 @@
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 namespace {
 
-constexpr int block_threads = 256;
+using ::weft::simt::block_threads;
 
 template <class V, class O, int Lanes, int Room>
 __global__ void __launch_bounds__(block_threads)
@@ -53,7 +53,7 @@ WEFT_UNROLL
   }
 }
 
-constexpr int entries_per_thread = 8;
+constexpr int entries_per_thread = ::weft::simt::csr_stream_entries_per_thread;
 constexpr int tile_entries = block_threads * entries_per_thread;
 
 /// A block owns block_threads rows, a thread one of them. Tile by tile the block reads the entries of all its rows side
@@ -132,7 +132,7 @@ class GpuOperator final : public Operator<V> {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0)) return scale(rows_, product, stream);
     if (schedule_.stream && product.count == 1) {
-      const auto blocks = static_cast<unsigned>((rows_ + block_threads - 1) / block_threads);
+      const auto blocks = simt::blocks_for(rows_, block_threads);
       return simt::launch(WEFT_KERNEL(csr_stream<V, O>), blocks, block_threads, 0, stream, rows_,
                           std::as_const(offsets_).data(), std::as_const(columns_).data(), std::as_const(values_).data(),
                           product);
@@ -171,7 +171,7 @@ class GpuOperator final : public Operator<V> {
   void launch(const Product<V>& product, Stream stream) {
     constexpr int rows_a_block = block_threads / Lanes;
     simt::launch(WEFT_KERNEL(csr_vector<V, O, Lanes, Room>),
-                 static_cast<unsigned>((rows_ + rows_a_block - 1) / rows_a_block), block_threads, 0, stream, rows_,
+                 simt::blocks_for(rows_, rows_a_block), block_threads, 0, stream, rows_,
                  std::as_const(offsets_).data(), std::as_const(columns_).data(), std::as_const(values_).data(),
                  product);
   }

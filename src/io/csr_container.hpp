@@ -1,0 +1,13 @@
+#pragma once
+#include <weft/csr.hpp>
+
+#include "io/container.hpp"
+
+namespace weft::io {
+
+/// The matrix a container holds; columns and offsets are views of it, values too unless they must be converted. Throws
+/// Error(parse) when it holds no canonical matrix.
+template <Value V>
+Csr<V> csr_from_container(const Container& container);
+
+}  // namespace weft::io

@@ -1,0 +1,25 @@
+#include <weft/generate.hpp>
+#include <weft/io.hpp>
+
+#include "io/csr_container.hpp"
+#include "io/decompress.hpp"
+#include "io/matrix_market.hpp"
+
+namespace weft {
+
+template <Value V>
+Csr<V> read_matrix(const std::string& source, const ReadOptions& options) {
+  if (is_generator(source)) return generate<V>(source, options.progress);
+  io::FileBytes file = io::map_file(source);
+  if (io::is_container(file.bytes))
+    return io::csr_from_container<V>(io::Container(std::move(file), source, options.progress));
+  if (const io::Compression packing = io::detect_compression(file.bytes); packing != io::Compression::none)
+    file = io::decompress(file.bytes, packing, source);
+  return io::parse_matrix_market<V>(file.text(), source, options);
+}
+
+#define WEFT_INSTANTIATE(V) template Csr<V> read_matrix<V>(const std::string&, const ReadOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft
