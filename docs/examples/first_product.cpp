@@ -10,5 +10,5 @@ int main(int count, char** arguments) {
   const std::vector<double> x(A.cols, 1.0);
   std::vector<double> y(A.rows);
   P.apply(x, y);  // y = A x
-  std::cout << P.info() << '\n';
+  std::cout << P.info();
 }
