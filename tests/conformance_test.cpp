@@ -201,10 +201,13 @@ TEST_P(Conformance, EveryStructureOpAlphaAndBeta) {
       auto plan = make_plan(matrix, true);
       for (const Op op : {Op::none, Op::transpose})
         for (const V alpha : {V(1), V(0), V(-2.5)})
-          for (const V beta : {V(0), V(1), V(0.75)})
+          for (const V beta : {V(0), V(1), V(0.75)}) {
+            // The emulator is slow, and other lane orders need no other scalars: these pairs take every branch.
+            if (emulated() && GetParam().lane_order > 0 && ((alpha == V(1)) != (beta == V(0)) || alpha == V(0))) continue;
             check(plan, matrix, op, alpha, beta, 1,
                   name + (op == Op::transpose ? " transposed" : "") + ", alpha " + std::to_string(alpha) + ", beta " +
                       std::to_string(beta));
+          }
     }
   });
 }
@@ -215,7 +218,8 @@ TEST_P(Conformance, OneToNineVectorsInOneCall) {
       if (emulated() && matrix.nonzeros() > 1500) continue;
       auto plan = make_plan(matrix, true);
       for (int count = 1; count <= 9; ++count)
-        check(plan, matrix, count % 2 ? Op::none : Op::transpose, V(1.5), count % 3 ? V(0) : V(-1), count, name);
+        if (!emulated() || count == 2 || count == 3 || count == 8 || count == 9)
+          check(plan, matrix, count % 2 ? Op::none : Op::transpose, V(1.5), count % 3 ? V(0) : V(-1), count, name);
     }
   });
 }
@@ -225,7 +229,7 @@ TEST_P(Conformance, NewValuesTakeThePlaceOfTheOld) {
     for (const auto& [name, matrix] : awkward_structures<V>(false)) {
       auto plan = make_plan(matrix, true);
       Csr<V> other = matrix;
-      for (std::uint64_t seed = 50; seed < 52; ++seed) {
+      for (std::uint64_t seed = 50; seed < (emulated() ? 51 : 52); ++seed) {
         other.values = random_vector<V>(matrix.values.size(), seed);
         plan.update_values(other.values);
         check(plan, other, Op::none, V(1), V(0), 1, name);

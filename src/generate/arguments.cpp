@@ -72,8 +72,8 @@ void Arguments::fail(ErrorCode code, const std::string& sentence) const {
   throw Error(code, "gen:" + generator_.name + ": " + sentence + " (usage: " + usage + ")");
 }
 
-std::int64_t Arguments::whole_number(std::string_view name, std::string_view text, std::int64_t least, std::int64_t most,
-                                     bool is_size) const {
+std::int64_t Arguments::whole_number(std::string_view name, std::string_view text, std::int64_t least,
+                                     std::int64_t most, bool is_size) const {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string called = std::string(name) + " = '" + std::string(text) + "'";

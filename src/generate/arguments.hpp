@@ -9,15 +9,15 @@
 
 namespace weft::generation {
 
-/// The arguments of "gen:NAME:ARGS": values by position, then key=value pairs. Every complaint is an Error that names the
-/// argument and shows how the generator is called.
+/// The arguments of "gen:NAME:ARGS": values by position, then key=value pairs. Every complaint is an Error that names
+/// the argument and shows how the generator is called.
 class Arguments {
  public:
   /// `text` is what follows the name's colon.
   Arguments(const Generator& generator, std::string_view text);
 
-  /// The next value by position: a number of rows, columns or nodes. Error(invalid_argument) when it is missing, no whole
-  /// number or below `least`; Error(unsupported) past 2^31-1.
+  /// The next value by position: a number of rows, columns or nodes. Error(invalid_argument) when it is missing, no
+  /// whole number or below `least`; Error(unsupported) past 2^31-1.
   std::int64_t size(std::string_view name, std::int64_t least = 1);
 
   /// True when another value by position is there.

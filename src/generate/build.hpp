@@ -3,34 +3,15 @@
 #include <weft/runtime.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include "core/parallel.hpp"
+#include "io/progress_meter.hpp"
 
 namespace weft::generation {
 
-/// Passes the share of `total` that is done to a Progress, from any thread, about a hundred times in all; throws
-/// Error(cancelled) when it asks to stop.
-class Meter {
- public:
-  Meter(const Progress& progress, std::int64_t total, double from = 0, double to = 1);
-  void add(std::int64_t done);
-
- private:
-  const Progress& progress_;
-  const std::int64_t total_;
-  const std::int64_t step_;
-  const double from_;
-  const double to_;
-  std::atomic<std::int64_t> done_{0};
-  std::mutex mutex_;
-  double shown_ = -1;
-};
-
-/// Throws Error(out_of_memory) when this machine has less memory than `bytes`: a system that promises more memory than it
-/// has would end the process instead of refusing the allocation.
+/// Throws Error(out_of_memory) when this machine has less memory than `bytes`: a system that promises more memory than
+/// it has would end the process instead of refusing the allocation.
 void require_memory(double bytes);
 
 /// The size of a matrix whose rows come in groups of `rows_per_group` rows of equal length (the unknowns of a node).
@@ -41,8 +22,8 @@ struct RowGroups {
   std::int64_t rows_per_group = 1;
 };
 
-/// Builds a matrix straight into its final arrays, in parallel: count(group) gives the length of each of the group's rows,
-/// fill(group, columns, values) writes the group's rows one after the other.
+/// Builds a matrix straight into its final arrays, in parallel: count(group) gives the length of each of the group's
+/// rows, fill(group, columns, values) writes the group's rows one after the other.
 template <Value V, class Count, class Fill>
 Csr<V> build_rows(const RowGroups& shape, const Progress& progress, Count&& count, Fill&& fill) {
   const std::int64_t rows = shape.groups * shape.rows_per_group;
@@ -56,11 +37,12 @@ Csr<V> build_rows(const RowGroups& shape, const Progress& progress, Count&& coun
   matrix.cols = static_cast<Index>(shape.cols);
   matrix.offsets = Array<Offset>(static_cast<std::size_t>(rows) + 1);
   Offset* offsets = matrix.offsets.data();
-  Meter counting(progress, shape.groups, 0, 0.3);
+  io::ProgressMeter counting(progress, shape.groups, 0, 0.3);
   parallel_ranges(shape.groups, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t group = begin; group < end; ++group) {
       const Offset length = count(group);
-      for (std::int64_t row = 0; row < shape.rows_per_group; ++row) offsets[group * shape.rows_per_group + row] = length;
+      for (std::int64_t row = 0; row < shape.rows_per_group; ++row)
+        offsets[group * shape.rows_per_group + row] = length;
     }
     counting.add(end - begin);
   });
@@ -72,7 +54,7 @@ Csr<V> build_rows(const RowGroups& shape, const Progress& progress, Count&& coun
   matrix.values = Array<V>(entries);
   Index* columns = matrix.columns.data();
   V* values = matrix.values.data();
-  Meter filling(progress, shape.groups, 0.3, 1);
+  io::ProgressMeter filling(progress, shape.groups, 0.3, 1);
   parallel_ranges(shape.groups, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t group = begin; group < end; ++group) {
       const Offset first = offsets[group * shape.rows_per_group];

@@ -13,8 +13,9 @@ namespace {
 constexpr int corners = 8;  // corner c of a brick stands at x = c & 1, y = c >> 1 & 1, z = c >> 2
 using Brick = std::array<std::array<Block, corners>, corners>;
 
-/// The stiffness of a unit cube of modulus 1 with trilinear displacements. The shape functions are products of hat functions
-/// in x, y and z, so each integral is a product of three exact one-dimensional ones; 2x2x2 Gauss points give the same.
+/// The stiffness of a unit cube of modulus 1 with trilinear displacements. The shape functions are products of hat
+/// functions in x, y and z, so each integral is a product of three exact one-dimensional ones; 2x2x2 Gauss points give
+/// the same.
 Brick brick_stiffness() {
   // Integrals over 0..1 of hat functions i and j (0 falls from 1 to 0, 1 rises), of either or both derived.
   const auto integral = [](bool derived_i, bool derived_j, int i, int j) {
@@ -32,8 +33,7 @@ Brick brick_stiffness() {
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
           double product = 1;
-          for (int axis = 0; axis < 3; ++axis)
-            product *= integral(axis == i, axis == j, a >> axis & 1, b >> axis & 1);
+          for (int axis = 0; axis < 3; ++axis) product *= integral(axis == i, axis == j, a >> axis & 1, b >> axis & 1);
           gradients[i * 3 + j] = product;
         }
       brick[a][b] = elastic_block(gradients);
@@ -69,8 +69,8 @@ Csr<V> elasticity3d(Arguments& arguments, const Progress& progress) {
   };
   const auto fill = [&](std::int64_t node, Index* columns, V* values) {
     const auto [x, y, z] = grid.place(node);
-    // The 3x3 blocks to the 27 neighbours, summed over the up to eight bricks around the node. Both nodes of a pair meet
-    // the bricks in the same order, so the matrix is symmetric to the last bit.
+    // The 3x3 blocks to the 27 neighbours, summed over the up to eight bricks around the node. Both nodes of a pair
+    // meet the bricks in the same order, so the matrix is symmetric to the last bit.
     std::array<Block, 27> blocks{};
     for (int brick = 0; brick < corners; ++brick) {
       const std::int64_t ex = x - 1 + (brick & 1), ey = y - 1 + (brick >> 1 & 1), ez = z - 1 + (brick >> 2);

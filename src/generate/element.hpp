@@ -7,9 +7,9 @@
 
 namespace weft::generation {
 
-/// The gradient of a shape function is a sum of (polynomial) x (gradient of barycentric coordinate `gradient`). With L_c the
-/// barycentric coordinate of corner c: a linear function's polynomial is 1, a quadratic corner function's 4 L_c - 1, and
-/// that of the middle of edge (a, b) is 4 L_b for gradient a and 4 L_a for gradient b.
+/// The gradient of a shape function is a sum of (polynomial) x (gradient of barycentric coordinate `gradient`). With
+/// L_c the barycentric coordinate of corner c: a linear function's polynomial is 1, a quadratic corner function's 4 L_c
+/// - 1, and that of the middle of edge (a, b) is 4 L_b for gradient a and 4 L_a for gradient b.
 struct GradientTerm {
   int gradient;
   int coordinate;  ///< which L the polynomial has
@@ -85,14 +85,17 @@ std::array<double, Unknowns * Unknowns> stiffness(const Geometry& shape, int row
       }
     }
     for (double& product : gradients) product *= shape.volume;
+    if (row == column)  // symmetric but for rounding
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < i; ++j) gradients[i * 3 + j] = gradients[j * 3 + i];
     const Block block = elastic_block(gradients);
     if (!swapped) return block;
     return {block[0], block[3], block[6], block[1], block[4], block[7], block[2], block[5], block[8]};
   }
 }
 
-/// The element's nodes on the face without corner `without`: three corners, then for quadratic elements the middles of the
-/// edges opposite to them.
+/// The element's nodes on the face without corner `without`: three corners, then for quadratic elements the middles of
+/// the edges opposite to them.
 template <int PerElement>
 constexpr std::array<int, PerElement == 4 ? 3 : 6> nodes_on_face(int without) {
   std::array<int, PerElement == 4 ? 3 : 6> result{};

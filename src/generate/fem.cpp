@@ -19,8 +19,9 @@ struct SpringNode {
   int local;  ///< the node's number among the face's nodes
 };
 
-/// Assembles row by row: a node gathers from its elements, in their order, so that nothing depends on the number of threads,
-/// and both nodes of a pair add the same numbers in the same order, so that the matrix is symmetric to the last bit.
+/// Assembles row by row: a node gathers from its elements, in their order, so that nothing depends on the number of
+/// threads, and both nodes of a pair add the same numbers in the same order, so that the matrix is symmetric to the
+/// last bit.
 template <Value V, int Unknowns, int PerElement>
 class Assembly {
  public:
@@ -40,8 +41,9 @@ class Assembly {
     const auto fill = [&](std::int64_t node, Index* columns, V* values) { fill_node(node, columns, values); };
     // Meshes have about 15 neighbours a point, and 28 a node of the quadratic ones.
     const double per_node = (PerElement == 4 ? 15.0 : 28.0) * Unknowns * Unknowns;
-    return build_rows<V>({nodes_.count, nodes_.count * Unknowns, static_cast<double>(nodes_.count) * per_node, Unknowns},
-                         progress, count, fill);
+    return build_rows<V>(
+        {nodes_.count, nodes_.count * Unknowns, static_cast<double>(nodes_.count) * per_node, Unknowns}, progress,
+        count, fill);
   }
 
  private:
@@ -173,8 +175,8 @@ Csr<V> fem(std::string_view text, const Progress& progress) {
                      order == "p1" ? Order::p1 : Order::p2, progress);
 }
 
-#define WEFT_INSTANTIATE(V)                                                               \
-  template Csr<V> fem<V>(std::string_view, const Progress&);                              \
+#define WEFT_INSTANTIATE(V)                                  \
+  template Csr<V> fem<V>(std::string_view, const Progress&); \
   template Csr<V> assemble<V>(const Mesh&, Equation, Order, const Progress&, bool);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

@@ -15,10 +15,11 @@ enum class Order { p1, p2 };
 template <Value V>
 Csr<V> fem(std::string_view text, const Progress& progress);
 
-/// Assembles the stiffness matrix of a mesh: one unknown a node (Poisson) or three (elasticity: modulus 1, Poisson's ratio
-/// 0.3), linear or quadratic shape functions, exact integrals. Unknowns follow the mesh's nodes; quadratic elements add a
-/// node in the middle of each edge, after those, in the order the elements name the edges. Each connected part stands on
-/// springs (see spring_faces), which makes the matrix positive definite; `springs` = false leaves them out.
+/// Assembles the stiffness matrix of a mesh: one unknown a node (Poisson) or three (elasticity: modulus 1, Poisson's
+/// ratio 0.3), linear or quadratic shape functions, exact integrals. Unknowns follow the mesh's nodes; quadratic
+/// elements add a node in the middle of each edge, after those, in the order the elements name the edges. Each
+/// connected part stands on springs (see spring_faces), which makes the matrix positive definite; `springs` = false
+/// leaves them out.
 template <Value V>
 Csr<V> assemble(const Mesh& mesh, Equation equation, Order order, const Progress& progress = {}, bool springs = true);
 

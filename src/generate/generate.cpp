@@ -22,7 +22,8 @@ template <Value V>
 const std::vector<Recipe<V>>& recipes() {
   namespace g = generation;
   static const std::vector<Recipe<V>> list = {
-      {{"poisson2d", "N[:NY]", "Laplacian on an N x NY grid, 5 points: 4 and -1", "gen:poisson2d:100"}, &g::poisson2d<V>},
+      {{"poisson2d", "N[:NY]", "Laplacian on an N x NY grid, 5 points: 4 and -1", "gen:poisson2d:100"},
+       &g::poisson2d<V>},
       {{"poisson3d", "N[:NY:NZ]", "Laplacian on an N x NY x NZ grid, 7 points: 6 and -1", "gen:poisson3d:30"},
        &g::poisson3d<V>},
       {{"stencil27", "N[:NY:NZ]", "27 points on an N x NY x NZ grid: 26 and -1", "gen:stencil27:20"}, &g::stencil27<V>},

@@ -35,8 +35,8 @@ Edge rmat_edge(const Random& random, std::int64_t edge, int scale) {
 }  // namespace
 
 /// 1. Count the sampled edges of each row.  2. Drop each edge's column into its row, in whatever order threads arrive.
-/// 3. Sort each row and keep one of equal columns: now nothing depends on that order.  4. Move to arrays of the final size;
-/// values come from the entry's place.
+/// 3. Sort each row and keep one of equal columns: now nothing depends on that order.  4. Move to arrays of the final
+/// size; values come from the entry's place.
 template <Value V>
 Csr<V> rmat(Arguments& arguments, const Progress& progress) {
   const std::int64_t scale = arguments.size("SCALE", 0);
@@ -55,7 +55,7 @@ Csr<V> rmat(Arguments& arguments, const Progress& progress) {
 
   Array<Offset> ends(static_cast<std::size_t>(n) + 1);
   parallel_for(n + 1, grain, [&](std::int64_t row) { ends[row] = 0; });
-  Meter counting(progress, edges, 0, 0.3);
+  io::ProgressMeter counting(progress, edges, 0, 0.3);
   parallel_ranges(edges, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t edge = begin; edge < end; ++edge) {
       const Edge place = rmat_edge(edge_draws, edge, static_cast<int>(scale));
@@ -65,7 +65,7 @@ Csr<V> rmat(Arguments& arguments, const Progress& progress) {
   });
   prefix_sum(ends.data(), n);
   Array<Index> sampled(static_cast<std::size_t>(edges));
-  Meter placing(progress, edges, 0.3, 0.6);
+  io::ProgressMeter placing(progress, edges, 0.3, 0.6);
   parallel_ranges(edges, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t edge = begin; edge < end; ++edge) {
       const Edge place = rmat_edge(edge_draws, edge, static_cast<int>(scale));
@@ -121,7 +121,7 @@ Csr<V> uniform(Arguments& arguments, const Progress& progress) {
   return build_rows<V>({rows, cols, static_cast<double>(rows) * static_cast<double>(per_row)}, progress, count, fill);
 }
 
-#define WEFT_INSTANTIATE(V)                                 \
+#define WEFT_INSTANTIATE(V)                             \
   template Csr<V> rmat<V>(Arguments&, const Progress&); \
   template Csr<V> uniform<V>(Arguments&, const Progress&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)

@@ -72,7 +72,7 @@ Csr<V> stencil27(Arguments& arguments, const Progress& progress) {
   return stencil<V>(grid, 3, V(26), progress);
 }
 
-#define WEFT_INSTANTIATE(V)                                      \
+#define WEFT_INSTANTIATE(V)                                  \
   template Csr<V> poisson2d<V>(Arguments&, const Progress&); \
   template Csr<V> poisson3d<V>(Arguments&, const Progress&); \
   template Csr<V> stencil27<V>(Arguments&, const Progress&);

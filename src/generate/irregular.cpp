@@ -76,7 +76,8 @@ class Circuit {
   std::vector<Hub> hubs_;
 };
 
-/// A matrix of random rows: length(row) distinct columns anywhere, value(random number source of the row, column) in each.
+/// A matrix of random rows: length(row) distinct columns anywhere, value(random number source of the row, column) in
+/// each.
 template <Value V, class Length, class Entry>
 Csr<V> scattered_rows(std::int64_t rows, std::int64_t cols, double expected, const Random& random,
                       const Progress& progress, Length&& length, Entry&& value) {
@@ -195,7 +196,7 @@ Csr<V> empty_rows(Arguments& arguments, const Progress& progress) {
   return scattered_rows<V>(n, n, 1.5 * static_cast<double>(n), random, progress, length, value);
 }
 
-#define WEFT_INSTANTIATE(V)                                    \
+#define WEFT_INSTANTIATE(V)                                \
   template Csr<V> circuit<V>(Arguments&, const Progress&); \
   template Csr<V> lp<V>(Arguments&, const Progress&);      \
   template Csr<V> tall<V>(Arguments&, const Progress&);    \

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <type_traits>
 
+#include "io/text_cursor.hpp"
+
 namespace weft::generation {
 
-/// Reads words and numbers line by line and never past the end of a line, so that an error names the line it is in. Lines
-/// end with \n or \r\n; blank lines are passed over.
+/// Reads words and numbers line by line and never past the end of a line, so that an error names the line it is in.
+/// Lines end with \n or \r\n; blank lines are passed over.
 class LineReader {
  public:
   LineReader(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
@@ -37,7 +39,7 @@ class LineReader {
   std::string_view word(const char* what) {
     skip_blanks();
     std::size_t length = 0;
-    while (length < current_.size() && !is_blank(current_[length])) ++length;
+    while (length < current_.size() && !io::is_blank(current_[length])) ++length;
     if (length == 0) fail(std::string("the line ends where ") + what + " should be");
     const std::string_view result = current_.substr(0, length);
     current_.remove_prefix(length);
@@ -52,18 +54,17 @@ class LineReader {
     const char* begin = text.data() + (text.size() > 1 && text[0] == '+' && text[1] != '-' ? 1 : 0);
     const auto [end, problem] = std::from_chars(begin, text.data() + text.size(), value);
     if (problem == std::errc() && end == text.data() + text.size()) return value;
-    const std::string shown(text.substr(0, 40));
     if (problem == std::errc::result_out_of_range)
-      fail(std::string(what) + " is '" + shown + "', which is outside the range of numbers");
-    fail(std::string(what) + " should be a " + (std::is_floating_point_v<T> ? "" : "whole ") + "number, but is '" + shown +
-         "'");
+      fail(std::string(what) + " is " + io::quoted(text) + ", which is outside the range of numbers");
+    fail(std::string(what) + " should be a " + (std::is_floating_point_v<T> ? "" : "whole ") + "number, but is " +
+         io::quoted(text));
   }
 
   void skip_line() { current_ = {}; }
 
   void end_of_line() {
     skip_blanks();
-    if (!current_.empty()) fail("the line should end before '" + std::string(current_.substr(0, 40)) + "'");
+    if (!current_.empty()) fail("the line should end before " + io::quoted(current_));
   }
 
   /// The next line must be `wanted` alone.
@@ -95,9 +96,8 @@ class LineReader {
   }
 
  private:
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
   void skip_blanks() {
-    while (!current_.empty() && is_blank(current_.front())) current_.remove_prefix(1);
+    while (!current_.empty() && io::is_blank(current_.front())) current_.remove_prefix(1);
   }
   std::string place(std::uint64_t line) const { return name_ + ":" + std::to_string(line == 0 ? 1 : line) + ": "; }
 

@@ -8,6 +8,7 @@
 
 #include "generate/line_reader.hpp"
 #include "generate/mesh.hpp"
+#include "io/file_bytes.hpp"
 
 namespace weft::generation {
 
@@ -63,7 +64,7 @@ class GmshReader {
     while (reader_.next_line()) {
       const std::string section(reader_.word("a section's name"));
       if (!section.starts_with('$') || section.starts_with("$End"))
-        reader_.fail("here a section such as $Nodes should begin, but there is '" + section.substr(0, 40) + "'");
+        reader_.fail("here a section such as $Nodes should begin, but there is " + io::quoted(section));
       reader_.end_of_line();
       if (section == "$MeshFormat")
         read_format();
@@ -72,7 +73,7 @@ class GmshReader {
       else if (section == "$Elements")
         version_ == Version::v2 ? read_elements_2() : read_elements_4();
       else if (!reader_.skip_past("$End" + section.substr(1)))
-        reader_.fail("the file ends inside section " + section.substr(0, 40));
+        reader_.fail("the file ends inside section " + io::quoted(section));
       else
         continue;
       reader_.expect_line("$End" + section.substr(1));
@@ -95,7 +96,7 @@ class GmshReader {
     else if (version == "4.1")
       version_ = Version::v4;
     else
-      reader_.fail_unsupported("Gmsh format " + std::string(version.substr(0, 20)) +
+      reader_.fail_unsupported("Gmsh format " + io::quoted(version) +
                                " is not read; save the mesh as version 2.2 or 4.1 (Mesh.MshFileVersion)");
     if (reader_.number<std::uint64_t>("the file type") != 0)
       reader_.fail_unsupported("binary Gmsh files are not read; save the mesh as text (Mesh.Binary = 0)");
@@ -207,7 +208,8 @@ class GmshReader {
       const Tag node = reader_.number<Tag>("a node of a tetrahedron");
       const Index position = index_.find(node);
       if (position == TagIndex::absent)
-        reader_.fail("element " + std::to_string(tag) + " has node " + std::to_string(node) + ", which is not in $Nodes");
+        reader_.fail("element " + std::to_string(tag) + " has node " + std::to_string(node) +
+                     ", which is not in $Nodes");
       if (i < 4) corners[i] = position;
     }
     reader_.end_of_line();
@@ -307,5 +309,10 @@ class GmshReader {
 }  // namespace
 
 Mesh parse_gmsh(std::string_view text, const std::string& name) { return GmshReader(text, name).read(); }
+
+Mesh read_gmsh(const std::string& path) {
+  const io::FileBytes file = io::read_file(path);
+  return parse_gmsh(file.text(), path);
+}
 
 }  // namespace weft::generation

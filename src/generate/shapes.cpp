@@ -18,9 +18,9 @@ Csr<V> band(Arguments& arguments, const Progress& progress) {
       *columns++ = static_cast<Index>(column);
       // Symmetric, and the diagonal outweighs the other 2 HALF entries of its row.
       const auto [low, high] = std::minmax(row, column);
-      *values++ = static_cast<V>(row == column ? static_cast<double>(2 * half + 1)
-                                               : random.stream(static_cast<std::uint64_t>(low))
-                                                     .uniform(static_cast<std::uint64_t>(high)));
+      *values++ = static_cast<V>(
+          row == column ? static_cast<double>(2 * half + 1)
+                        : random.stream(static_cast<std::uint64_t>(low)).uniform(static_cast<std::uint64_t>(high)));
     }
   };
   const double width = static_cast<double>(std::min(2 * half + 1, n));
@@ -83,7 +83,7 @@ Csr<V> diagonal(Arguments& arguments, const Progress& progress) {
   return build_rows<V>({n, n, static_cast<double>(n)}, progress, count, fill);
 }
 
-#define WEFT_INSTANTIATE(V)                                  \
+#define WEFT_INSTANTIATE(V)                              \
   template Csr<V> band<V>(Arguments&, const Progress&);  \
   template Csr<V> arrow<V>(Arguments&, const Progress&); \
   template Csr<V> dense<V>(Arguments&, const Progress&); \

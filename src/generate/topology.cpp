@@ -15,16 +15,15 @@ namespace {
 
 constexpr std::int64_t grain = 4096;
 
-/// For each of `items` the lowest item with the same key. key(item) is an ascending list of point numbers: items are put
-/// into a bucket by the first, in whatever order threads arrive, and sorted there, so the result is the same for any number
-/// of threads.
+/// For each of `items` the lowest item with the same key. key(item) is an ascending list of point numbers: items are
+/// put into a bucket by the first, in whatever order threads arrive, and sorted there, so the result is the same for
+/// any number of threads.
 template <class Key>
 Array<std::int64_t> first_with_same_key(std::int64_t items, std::int64_t points, const Key& key) {
   Array<Offset> ends(static_cast<std::size_t>(points) + 1);
   parallel_for(points + 1, grain, [&](std::int64_t point) { ends[point] = 0; });
-  parallel_for(items, grain, [&](std::int64_t item) {
-    std::atomic_ref(ends[key(item)[0]]).fetch_add(1, std::memory_order_relaxed);
-  });
+  parallel_for(items, grain,
+               [&](std::int64_t item) { std::atomic_ref(ends[key(item)[0]]).fetch_add(1, std::memory_order_relaxed); });
   prefix_sum(ends.data(), points);
   Array<std::int64_t> bucketed(static_cast<std::size_t>(items));
   parallel_for(items, grain, [&](std::int64_t item) {
@@ -83,8 +82,9 @@ class ElementSets {
     return element;
   }
   void merge(Index a, Index b) {
-    const auto [low, high] = std::minmax(find(a), find(b));
-    parent_[high] = low;
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
   }
 
  private:
@@ -116,7 +116,8 @@ Nodes corner_nodes(const Mesh& mesh) {
   nodes.count = static_cast<std::int64_t>(mesh.points.size());
   nodes.of_elements = Array<Index>(4 * mesh.tetrahedra.size());
   parallel_for(static_cast<std::int64_t>(mesh.tetrahedra.size()), grain, [&](std::int64_t element) {
-    std::copy(mesh.tetrahedra[element].begin(), mesh.tetrahedra[element].end(), nodes.of_elements.begin() + 4 * element);
+    std::copy(mesh.tetrahedra[element].begin(), mesh.tetrahedra[element].end(),
+              nodes.of_elements.begin() + 4 * element);
   });
   return nodes;
 }
@@ -138,8 +139,7 @@ Nodes corner_and_edge_nodes(const Mesh& mesh) {
   parallel_for(elements, grain, [&](std::int64_t element) {
     Index* own = nodes.of_elements.data() + 10 * element;
     for (int corner = 0; corner < 4; ++corner) own[corner] = mesh.tetrahedra[element][corner];
-    for (int edge = 0; edge < 6; ++edge)
-      own[4 + edge] = static_cast<Index>(points + number[first[6 * element + edge]]);
+    for (int edge = 0; edge < 6; ++edge) own[4 + edge] = static_cast<Index>(points + number[first[6 * element + edge]]);
   });
   return nodes;
 }
@@ -167,13 +167,12 @@ Adjacency elements_of_nodes(const Nodes& nodes, std::int64_t elements) {
   return adjacency;
 }
 
-/// 1. Find the faces that two elements share; merge those elements.  2. Measure each part.  3. Collect the low faces of each
-/// part's surface, and remember its lowest face.  4. Give a part without low faces its lowest one.
+/// 1. Find the faces that two elements share; merge those elements.  2. Measure each part.  3. Collect the low faces of
+/// each part's surface, and remember its lowest face.  4. Give a part without low faces its lowest one.
 std::vector<SpringFace> spring_faces(const Mesh& mesh) {
   const auto elements = static_cast<std::int64_t>(mesh.tetrahedra.size());
-  const Array<std::int64_t> first =
-      first_with_same_key(4 * elements, static_cast<std::int64_t>(mesh.points.size()),
-                          [&](std::int64_t face) { return face_key(mesh, face); });
+  const Array<std::int64_t> first = first_with_same_key(4 * elements, static_cast<std::int64_t>(mesh.points.size()),
+                                                        [&](std::int64_t face) { return face_key(mesh, face); });
   std::vector<bool> shared(static_cast<std::size_t>(4 * elements), false);
   ElementSets sets(mesh.tetrahedra.size());
   for (std::int64_t face = 0; face < 4 * elements; ++face) {
@@ -195,8 +194,8 @@ std::vector<SpringFace> spring_faces(const Mesh& mesh) {
 
   std::vector<SpringFace> result;
   const auto add = [&](const Part& part, std::int64_t face) {
-    result.push_back({static_cast<Index>(face / 4), static_cast<int>(face % 4),
-                      area(mesh, face_key(mesh, face)) / part.extent()});
+    result.push_back(
+        {static_cast<Index>(face / 4), static_cast<int>(face % 4), area(mesh, face_key(mesh, face)) / part.extent()});
   };
   for (std::int64_t face = 0; face < 4 * elements; ++face) {
     Part& part = parts[sets.find(static_cast<Index>(face / 4))];

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <vector>
 
-#include "simt/tuning.hpp"
 #include "simt/warp.cuh"
 
 namespace weft::on_emulator {
@@ -180,12 +179,6 @@ TEST(Kernels, GetNotANumberFromALaneOutsideTheMask) {
   std::vector<float> output(8, 0);
   simt::launch(WEFT_KERNEL(shuffle_from_outside), 1, 32, 0, {}, output.data());
   for (int lane = 0; lane < 8; ++lane) EXPECT_EQ(output[lane] != output[lane], lane >= 4) << lane;
-}
-
-TEST(Tuning, KnowsArchitectures) {
-  static_assert(::weft::simt::tuning_for(90).shared_bytes_per_block == 227 * 1024);
-  static_assert(::weft::simt::tuning_for(0).block_threads % 32 == 0);
-  EXPECT_GT(::weft::simt::tuning_for(90).resident_threads, ::weft::simt::tuning_for(75).resident_threads);
 }
 
 }  // namespace

@@ -8,41 +8,54 @@
 namespace weft::WEFT_SIMT_NAMESPACE {
 namespace {
 
-/// Memory that the host and the device both reach.
+/// An array on the host with a twin on the device.
 template <class T>
 class TestArray {
  public:
-  explicit TestArray(std::size_t size, T value = T(0)) : size_(size) {
+  explicit TestArray(std::size_t size) : host_(size, T(0)) {
 #ifdef WEFT_SIMT_EMULATED
-    data_ = static_cast<T*>(simt::emulator::allocate(size * sizeof(T)));
+    device_ = static_cast<T*>(simt::emulator::allocate(bytes()));
 #else
-    simt::check_kernel("selftest", cudaMallocManaged(&data_, size * sizeof(T)));
+    simt::check_kernel("selftest", cudaMalloc(&device_, bytes()));
 #endif
-    std::fill(data_, data_ + size, value);
   }
   ~TestArray() {
 #ifdef WEFT_SIMT_EMULATED
-    simt::emulator::deallocate(data_);
+    simt::emulator::deallocate(device_);
 #else
-    cudaFree(data_);
+    cudaFree(device_);
 #endif
   }
   TestArray(const TestArray&) = delete;
   TestArray& operator=(const TestArray&) = delete;
-  T* data() const { return data_; }
-  T& operator[](std::size_t i) const { return data_[i]; }
-  std::size_t size() const { return size_; }
+
+  T& operator[](std::size_t i) { return host_[i]; }
+  T* begin() { return host_.data(); }
+  T* end() { return host_.data() + host_.size(); }
+
+  /// The device's elements, now with the host's values.
+  T* sent() {
+#ifdef WEFT_SIMT_EMULATED
+    std::copy(begin(), end(), device_);
+#else
+    simt::check_kernel("selftest", cudaMemcpy(device_, begin(), bytes(), cudaMemcpyHostToDevice));
+#endif
+    return device_;
+  }
+  /// Waits for the device and takes its values.
+  void fetch() {
+#ifdef WEFT_SIMT_EMULATED
+    std::copy(device_, device_ + host_.size(), begin());
+#else
+    simt::check_kernel("selftest", cudaMemcpy(begin(), device_, bytes(), cudaMemcpyDeviceToHost));
+#endif
+  }
 
  private:
-  T* data_ = nullptr;
-  std::size_t size_;
+  std::size_t bytes() const { return host_.size() * sizeof(T); }
+  std::vector<T> host_;
+  T* device_ = nullptr;
 };
-
-void wait_for_device() {
-#ifndef WEFT_SIMT_EMULATED
-  simt::check_kernel("selftest", cudaDeviceSynchronize());
-#endif
-}
 
 class Report {
  public:
@@ -101,10 +114,12 @@ void check_exchanges(Report& report, const std::string& type) {
   TestArray<T> input(lanes), results(row_count * lanes);
   for (int lane = 0; lane < lanes; ++lane) input[lane] = static_cast<T>((lane * 37 + 11) % 64 + 1);
   const unsigned heads = 0x01108421u;
-  simt::launch(WEFT_KERNEL(exchange_kernel<T>), 1, lanes, 0, {}, input.data(), heads, results.data());
-  wait_for_device();
+  simt::launch(WEFT_KERNEL(exchange_kernel<T>), 1, lanes, 0, {}, input.sent(), heads, results.sent());
+  results.fetch();
   // All values are small integers: sums are exact in every type and order.
-  const auto sum = [&](int begin, int end) { return std::accumulate(&input[begin], &input[0] + end, T(0)); };
+  const auto sum = [&](int begin, int end) {
+    return std::accumulate(input.begin() + begin, input.begin() + end, T(0));
+  };
   for (int lane = 0; lane < lanes; ++lane) {
     const auto expect = [&](Row row, T expected, const char* name) {
       report.expect(results[row * lanes + lane] == expected, std::string(name) + " of " + type);
@@ -119,7 +134,7 @@ void check_exchanges(Report& report, const std::string& type) {
     expect(matched, static_cast<T>(lane / 3 == 10 ? 2 : 3), "match_any");
     expect(reduced, sum(0, lanes), "warp_reduce_sum");
     expect(reduced_segment, sum(segment8, segment8 + 8), "warp_reduce_sum by segments");
-    expect(largest, *std::max_element(&input[0], &input[0] + lanes), "warp_reduce");
+    expect(largest, *std::max_element(input.begin(), input.end()), "warp_reduce");
     int start = lane;
     while (start > 0 && !(heads >> start & 1)) --start;
     expect(segmented, sum(start, lane + 1), "warp_segmented_sum");
@@ -150,8 +165,8 @@ __global__ void bits_kernel(std::uint32_t* words) {
 void check_bits(Report& report) {
   constexpr int rows = 13;
   TestArray<std::uint32_t> words(rows * lanes);
-  simt::launch(WEFT_KERNEL(bits_kernel), 1, lanes, 0, {}, words.data());
-  wait_for_device();
+  simt::launch(WEFT_KERNEL(bits_kernel), 1, lanes, 0, {}, words.sent());
+  words.fetch();
   for (int lane = 0; lane < lanes; ++lane) {
     const auto expect = [&](int row, std::uint32_t expected, const char* name) {
       report.expect(words[row * lanes + lane] == expected, name);
@@ -204,13 +219,14 @@ void check_atomics(Report& report, const std::string& type) {
   TestArray<T> global(8), tickets(count);
   global[1] = T(3);
   global[2] = T(200);
-  simt::launch(WEFT_KERNEL(atomics_kernel<T>), blocks, threads, 0, {}, global.data(), tickets.data());
-  wait_for_device();
+  simt::launch(WEFT_KERNEL(atomics_kernel<T>), blocks, threads, 0, {}, global.sent(), tickets.sent());
+  global.fetch();
+  tickets.fetch();
   const auto expect = [&](int i, int expected, const char* name) {
     report.expect(global[i] == static_cast<T>(expected), std::string(name) + " of " + type);
   };
   expect(0, count, "atomic_add");
-  report.expect(std::all_of(&tickets[0], &tickets[0] + count, [](T t) { return t == T(1); }),
+  report.expect(std::all_of(tickets.begin(), tickets.end(), [](T t) { return t == T(1); }),
                 "the old value of atomic_add of " + type);
   expect(1, count - 1, "atomic_max");
   expect(2, 0, "atomic_min");
@@ -264,10 +280,10 @@ void check_blocks(Report& report, const std::string& type) {
   TestArray<T> input(blocks * threads), sums(blocks * 4);
   for (int i = 0; i < blocks * threads; ++i) input[i] = static_cast<T>(i % 91);
   simt::launch(WEFT_KERNEL(blocks_kernel<T>), blocks, threads, threads * (sizeof(T) + sizeof(std::uint16_t)), {},
-               input.data(), sums.data());
-  wait_for_device();
+               input.sent(), sums.sent());
+  sums.fetch();
   for (int block = 0; block < blocks; ++block) {
-    const T* const begin = &input[block * threads];
+    const T* const begin = input.begin() + block * threads;
     const T sum = std::accumulate(begin, begin + threads, T(0));
     report.expect(sums[block * 4] == sum, "block_reduce_sum of " + type);
     report.expect(sums[block * 4 + 1] == *std::max_element(begin, begin + threads), "block_reduce of " + type);
@@ -297,9 +313,9 @@ void check_packs(Report& report, const std::string& type) {
   constexpr int count = 100 * N;
   TestArray<T> input(count), output(2 * count);
   for (int i = 0; i < count; ++i) input[i] = static_cast<T>(i + 1);
-  simt::launch(WEFT_KERNEL(packs_kernel<T, N>), simt::blocks_for(100, 64), 64, 0, {}, input.data(), output.data(),
+  simt::launch(WEFT_KERNEL(packs_kernel<T, N>), simt::blocks_for(100, 64), 64, 0, {}, input.sent(), output.sent(),
                count);
-  wait_for_device();
+  output.fetch();
   for (int i = 0; i < count; ++i) {
     const int first = i / N * N;
     const T expected = T(2) * input[i] + input[first + N - 1 - i % N] + T(2) * input[first];

@@ -1,4 +1,4 @@
-// Products can be captured in a CUDA graph and replayed: needs a GPU.
+// What only a real GPU can show; skipped where there is none.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <weft/plan.hpp>
@@ -7,10 +7,16 @@
 
 #include "formats/registry.hpp"
 #include "reference.hpp"
+#include "simt/selftest.hpp"
 #include "structures.hpp"
 
 namespace weft::test {
 namespace {
+
+TEST(SimtSelfTest, PrimitivesAgreeWithPlainLoopsOnTheGpu) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
+  EXPECT_EQ(on_cuda::simt_selftest(), std::vector<std::string>());
+}
 
 TEST(CudaGraph, CapturesAndReplaysEveryFormat) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
