@@ -109,6 +109,12 @@ std::vector<Offset> LineChunks::count_entries(Offset expected, const char* what)
   return counts;
 }
 
+/// Of a text without lines, the one before it: the size line.
+std::size_t LineChunks::last_line() const {
+  const bool ended = text_.empty() || text_.back() == '\n';
+  return first_line_ + count_newlines(text_) - (ended ? 1 : 0);
+}
+
 std::size_t LineChunks::line_number(std::size_t chunk_index, std::size_t offset) const {
   return first_line_ + count_newlines(text_.substr(0, starts_[chunk_index] + offset));
 }
