@@ -86,8 +86,6 @@ class Array {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  operator std::span<T>() { return {data_, size_}; }
-  operator std::span<const T>() const { return {data_, size_}; }
 
  private:
   std::shared_ptr<void> owner_;

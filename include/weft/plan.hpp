@@ -102,13 +102,11 @@ class Plan {
   Device device() const { return info_.device; }
 
  private:
-  struct Shape;
   void run(Op op, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y, std::size_t y_size,
            std::size_t y_stride, int count, Stream stream);
   std::unique_ptr<Operator<V>> forward_;
   std::unique_ptr<Operator<V>> transposed_;
   Array<Offset> positions_;  // entry of the transposed matrix -> entry of the matrix
-  Array<V> transposed_values_;
   PlanInfo info_;
 };
 

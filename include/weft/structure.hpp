@@ -13,7 +13,7 @@ struct LengthCount {
 };
 
 /// Facts about a matrix that decide how to store it; all found in one parallel pass over the entries (plus one lookup a
-/// row pair for symmetry).
+/// row pair for symmetry, and a pass over the columns when there are blocks). The same for any number of threads.
 struct Structure {
   Index rows = 0;
   Index cols = 0;
@@ -27,24 +27,27 @@ struct Structure {
   Index empty_rows = 0;
   Index empty_columns = 0;
 
-  Index bandwidth = 0;   ///< largest |row - column|
-  Offset profile = 0;    ///< sum over rows of row - first column, where the first column lies left of the diagonal
-  double locality = 0;   ///< share of neighbouring entries of a row whose columns lie in the same 64-byte line of x (f64)
-  double mean_column_gap = 0;
+  Index bandwidth = 0;  ///< largest |row - column|
+  Offset profile = 0;   ///< sum over rows of row - first column, where the first column lies left of the diagonal
+  double locality = 0;  ///< share of neighbouring entries of a row whose columns lie in the same 64-byte line of x
+                        ///< (f64); 1 if there are none
+  double mean_column_gap = 0;  ///< mean difference of neighbouring columns of a row; 0 if there are none
 
+  // Not square: all false and 0. A value that is not a number equals nothing, not even itself.
   bool pattern_symmetric = false;
-  double pattern_symmetry = 0;  ///< share of off-diagonal entries whose mirror is stored too; 1 if there are none
-  bool values_symmetric = false;
-  bool values_skew = false;
+  double pattern_symmetry = 0;    ///< share of off-diagonal entries whose mirror is stored too; 1 if there are none
+  bool values_symmetric = false;  ///< and the pattern too
+  bool values_skew = false;       ///< and the pattern too; stored diagonal entries are 0
 
-  int block_size = 1;         ///< unknowns a node: the largest b in 2..6 for which nearly all entries fill b x b blocks, else 1
-  double block_fill = 1;      ///< entries / room in the blocks of that size
-  Index diagonal_entries = 0; ///< stored entries (i, i)
-  Index dominant_rows = 0;    ///< rows with |a_ii| >= sum of the others' |a_ij|
-  std::int64_t distinct_values = 0;  ///< exact up to distinct_limit
-  bool many_distinct_values = false; ///< there are more than distinct_limit
+  int block_size = 1;                ///< unknowns a node: the largest b in 2..6 that divides rows and columns and whose
+                                     ///< b x b blocks, where touched, are at least 90 % full; else 1
+  double block_fill = 1;             ///< entries / room in the blocks of that size
+  Index diagonal_entries = 0;        ///< stored entries (i, i)
+  Index dominant_rows = 0;           ///< rows with |a_ii| >= sum of the others' |a_ij|; empty rows are among them
+  std::int64_t distinct_values = 0;  ///< bit patterns; exact up to distinct_limit, which stands for more
+  bool many_distinct_values = false;  ///< there are more than distinct_limit
   std::int64_t zeros_stored = 0;
-  std::int64_t not_finite = 0;       ///< NaN or infinite values
+  std::int64_t not_finite = 0;  ///< NaN or infinite values
 
   static constexpr std::int64_t distinct_limit = 65536;
 };

@@ -122,7 +122,8 @@ void order_alone(const Index* keys, Offset count, Index first_key, Offset key_co
 ///
 /// Time is linear. Memory besides the result: at most about 4 bytes an item, and room for the largest bucket.
 ///
-/// 1. When a counter for each key and thread costs no more than that, one counting sort does it.
+/// 1. When the keys are few beside the items, one counting sort does it. (With more keys its scattered writes miss the
+///    caches, and the two passes below are faster: measured 0.45 s against 0.74 s for 20 M shuffled entries.)
 /// 2. Else the items are sorted into 1024 buckets of neighbouring keys by such a counting sort, and then
 /// 3. each bucket by one thread; a bucket with a large share of all items (one enormous row) by all threads.
 template <class Source, class... T>
@@ -130,9 +131,7 @@ void group_by_key(const Source& source, Offset count, Offset key_count, const Fi
                   Offset* starts = nullptr) {
   constexpr Offset bucket_limit = 1024;
   const int parts = static_cast<int>(std::clamp<Offset>(count / entry_grain, 1, threads()));
-  const auto affordable = [&](Offset keys, Offset items) { return 2 * parts * keys <= items || keys <= bucket_limit; };
-
-  if (affordable(key_count, count)) {
+  if (key_count <= bucket_limit || 16 * parts * key_count <= count) {
     Array<Offset> own_starts(starts ? 0 : static_cast<std::size_t>(key_count + 1));
     detail::scatter_by_key(source, count, key_count, parts, starts ? starts : own_starts.data(), to);
     return;
@@ -152,7 +151,7 @@ void group_by_key(const Source& source, Offset count, Offset key_count, const Fi
 
   const auto for_all = [&](Offset bucket) {
     const Offset items = bucket_starts[bucket + 1] - bucket_starts[bucket];
-    return parts > 1 && items > count / (4 * parts) && affordable(width, items);
+    return parts > 1 && items > count / (4 * parts) && (width <= bucket_limit || 2 * parts * width <= items);
   };
   parallel_ranges(buckets, 1, [&](Offset bucket, Offset) {
     if (for_all(bucket)) return;

@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+#include <weft/io.hpp>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "bench/peers/peer.hpp"
+#include "bench/run.hpp"
+#include "core/bandwidth.hpp"
+#include "numbers.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "table.hpp"
+
+namespace weft::app {
+namespace {
+
+struct BenchOptions {
+  CommonOptions common;
+  ReadingOptions reading;
+  std::vector<std::string> sources;
+  std::string suite;
+  std::vector<std::string> formats = {"all"};
+  std::string device = "cpu";
+  std::string peers = "none";
+  std::string json;
+  std::string csv;
+  double seconds = 0.5;
+  int groups = 11;
+  std::uint64_t seed = 1;
+};
+
+/// A real finite-element matrix, large enough to be about memory and small enough to be done in a minute on two cores.
+const std::vector<std::string> default_sources = {"gen:elasticity3d:24"};
+
+const std::vector<std::pair<std::string, std::vector<std::string>>> suites = {
+    {"quick", {"gen:poisson3d:32", "gen:stencil27:20", "gen:elasticity3d:12", "gen:rmat:12", "gen:circuit:20000"}},
+    {"standard",
+     {"gen:poisson3d:128", "gen:stencil27:90", "gen:elasticity3d:40", "gen:rmat:18", "gen:circuit:1000000"}},
+};
+
+std::vector<std::string> sources_of(const BenchOptions& options) {
+  std::vector<std::string> sources = options.sources;
+  for (const auto& [name, members] : suites)
+    if (name == options.suite) sources.insert(sources.end(), members.begin(), members.end());
+  return sources.empty() ? default_sources : sources;
+}
+
+std::string small(double value) { return fmt::format("{:.2f}", value); }
+
+std::string table_of(const bench::Case& one, bool with_peers) {
+  std::vector<std::string> titles = {"format", "set-up", "time",  "spread",     "GFLOP/s",
+                                     "GB/s",   "of bw",  "B/nnz", "break-even", "max error"};
+  if (with_peers) titles.push_back("vs peer");
+  Table table(std::move(titles));
+  for (const bench::Measurement& m : one.measurements) {
+    const std::string name = m.chosen.empty() || m.chosen == m.name ? m.name : m.name + " (" + m.chosen + ")";
+    if (!m.measured()) {
+      table.add_remark(name, m.failure);
+      continue;
+    }
+    std::vector<std::string> cells = {name,
+                                      seconds_text(m.setup_seconds),
+                                      seconds_text(m.timing.median),
+                                      percent_text(m.timing.spread()),
+                                      small(m.gflops),
+                                      small(m.gigabytes),
+                                      m.bandwidth_share > 0 ? percent_text(m.bandwidth_share) : "-",
+                                      small(m.bytes_per_nonzero),
+                                      m.break_even ? count_text(static_cast<std::int64_t>(*m.break_even)) : "-",
+                                      fmt::format("{:.1e}{}", m.max_error, m.correct ? "" : " WRONG")};
+    if (with_peers) cells.push_back(m.peer_ratio ? fmt::format("{:.2f}x", *m.peer_ratio) : "-");
+    table.add(std::move(cells));
+  }
+  return fmt::format("\n{}: {} x {}, {}, {}\n", one.source, count_text(one.rows), count_text(one.cols),
+                     with_noun(one.nonzeros, "nonzero"), to_string(one.type)) +
+         table.text();
+}
+
+std::string heading(const bench::Report& report) {
+  std::string text = report.device_name;
+  if (report.device.is_cpu())
+    text += fmt::format(" ({}, {})", with_noun(report.machine.threads, "thread"), report.machine.isa);
+  if (report.bandwidth > 0) text += fmt::format(", measured bandwidth {:.1f} GB/s", report.bandwidth / 1e9);
+  return text + "\n";
+}
+
+/// Runs all matrices and shows each table as soon as it is there.
+class Session {
+ public:
+  explicit Session(const BenchOptions& options)
+      : options_(options), shows_tables_(options.json != "-" && options.csv != "-") {
+    report_.device = usable_device(options.device);
+    report_.machine = bench::this_machine();
+    report_.device_name = describe(report_.device).description;
+    report_.seconds = options.seconds;
+    report_.groups = options.groups;
+    report_.seed = options.seed;
+    if (options.formats == std::vector<std::string>{"all"})
+      formats_ = bench::formats_for(report_.device);
+    else
+      formats_ = options.formats;
+    {
+      ProgressBar bar("measuring the memory bandwidth");
+      if (const Progress show = bar.callback()) show(0);
+      report_.bandwidth = measure_bandwidth(report_.device);
+    }
+    if (shows_tables_) print(heading(report_));
+  }
+
+  void run(const std::string& source) {
+    if (options_.reading.type == "f32") return measure_matrix(source, load<float>(source, options_.reading));
+    Csr<double> matrix = load<double>(source, options_.reading);
+    measure_matrix(source, matrix);
+    if (options_.reading.type != "both") return;
+    const Csr<float> rounded = convert<float>(matrix);
+    matrix = {};
+    measure_matrix(source, rounded);
+  }
+
+  const bench::Report& report() const { return report_; }
+
+ private:
+  template <Value V>
+  void measure_matrix(const std::string& source, const Csr<V>& matrix) {
+    bench::Case result;
+    const std::size_t notes_before = report_.notes.size();
+    {
+      ProgressBar bar(fmt::format("measuring {} {}", source, to_string(value_type<V>)));
+      result = bench::run_case(source, matrix,
+                               {.device = report_.device,
+                                .formats = formats_,
+                                .peers = options_.peers,
+                                .seconds = options_.seconds,
+                                .groups = options_.groups,
+                                .seed = options_.seed,
+                                .bandwidth = report_.bandwidth,
+                                .progress = bar.callback()},
+                               report_.notes);
+    }
+    for (std::size_t i = notes_before; i < report_.notes.size(); ++i) note(report_.notes[i]);
+    if (shows_tables_) print(table_of(result, options_.peers != "none"));
+    report_.cases.push_back(std::move(result));
+  }
+
+  const BenchOptions& options_;
+  bool shows_tables_;
+  std::vector<std::string> formats_;
+  bench::Report report_;
+};
+
+int run(const BenchOptions& options) {
+  options.common.apply();
+  if (options.json == "-" && options.csv == "-")
+    throw UsageError("--json - and --csv - both want standard output; give one a file");
+  if (options.formats != std::vector<std::string>{"all"})
+    for (const std::string& name : options.formats) require_format(name);
+  if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
+  for (const std::string& path : {options.json, options.csv})
+    if (!path.empty() && path != "-") require_target_folder(path);
+
+  Session session(options);
+  for (const std::string& source : sources_of(options)) session.run(source);
+
+  const bench::Report& report = session.report();
+  if (!options.json.empty())
+    write_text(options.json,
+               bench::to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  if (!options.csv.empty()) write_text(options.csv, bench::to_csv(report));
+  if (!report.all_correct()) {
+    fmt::print(stderr, "weft: a format gave a wrong product, see WRONG in the table; please report it\n");
+    return verification_failed;
+  }
+  return success;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& tool) {
+  CLI::App* parser = tool.add_subcommand("bench", "measure every format on matrices");
+  const auto options = std::make_shared<BenchOptions>();
+  parser->add_option("SOURCE", options->sources, "matrix files or generators (default gen:elasticity3d:24)");
+  parser->add_option("--suite", options->suite, "measure a set of generated matrices: quick or standard")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"quick", "standard"}));
+  parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,coo (default all)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->expected(1);
+  parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
+  parser
+      ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")
+      ->type_name("LIST");
+  parser->add_option("--seconds", options->seconds, "time to spend on each measurement (default 0.5)")
+      ->type_name("S")
+      ->check(CLI::Range(0.001, 3600.0));
+  parser->add_option("--repeat", options->groups, "groups of products each measurement is made of (default 11)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  parser->add_option("--seed", options->seed, "of the random x (default 1)")->type_name("N");
+  parser->add_option("--json", options->json, "write the results as JSON; - is standard output, then without tables")
+      ->type_name("FILE");
+  parser->add_option("--csv", options->csv, "write the results as CSV; - is standard output, then without tables")
+      ->type_name("FILE");
+  options->reading.add_to(*parser, true);
+  options->common.add_to(*parser);
+  parser->footer(
+      "Columns: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the "
+      "stored\n"
+      "matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the number "
+      "of\n"
+      "products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest peer.\n\n"
+      "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace weft::app

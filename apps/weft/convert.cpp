@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+#include <weft/io.hpp>
+
+#include <memory>
+
+#include "numbers.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+
+namespace weft::app {
+namespace {
+
+struct ConvertOptions {
+  CommonOptions common;
+  ReadingOptions reading;
+  std::string source;
+  std::string output;
+};
+
+template <Value V>
+int convert_file(const ConvertOptions& options) {
+  const Csr<V> matrix = load<V>(options.source, options.reading);
+  {
+    ProgressBar bar("writing " + options.output);
+    write_matrix<V>(options.output, matrix, bar.callback());
+  }
+  note(fmt::format("wrote {}: {} x {}, {}", options.output, count_text(matrix.rows), count_text(matrix.cols),
+                   with_noun(matrix.nonzeros(), "nonzero")));
+  return success;
+}
+
+int run(const ConvertOptions& options) {
+  options.common.apply();
+  require_matrix_target(options.output);
+  return with_type(options.reading.value_type(), [&]<Value V>() { return convert_file<V>(options); });
+}
+
+}  // namespace
+
+Command add_convert(CLI::App& tool) {
+  CLI::App* parser = tool.add_subcommand("convert", "read a matrix and write it as another kind of file");
+  const auto options = std::make_shared<ConvertOptions>();
+  parser->add_option("SOURCE", options->source, "matrix file or generator")->required();
+  parser->add_option("-o,--output", options->output, "file to write: .mtx, .mtx.gz or .weft")
+      ->type_name("FILE")
+      ->required();
+  options->reading.add_to(*parser);
+  options->common.add_to(*parser);
+  parser->footer("Example:\n  weft convert gen:elasticity3d:8 -o beam.weft");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace weft::app

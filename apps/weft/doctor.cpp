@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+#include <weft/formats.hpp>
+#include <weft/runtime.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench/machine.hpp"
+#include "core/bandwidth.hpp"
+#include "numbers.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "table.hpp"
+
+namespace weft::app {
+namespace {
+
+struct DoctorOptions {
+  CommonOptions common;
+  bool json = false;
+};
+
+struct Piece {
+  const char* name;
+  bool present;
+  const char* use;
+};
+
+constexpr Piece pieces[] = {
+    {"CUDA", WEFT_BUILT_WITH_CUDA != 0, "products on NVIDIA GPUs"},
+    {"emulator", WEFT_BUILT_WITH_EMULATOR != 0, "runs the GPU kernels on the CPU, for tests"},
+    {"zlib", WEFT_BUILT_WITH_ZLIB != 0, "reads and writes .gz"},
+    {"lzma", WEFT_BUILT_WITH_LZMA != 0, "reads .xz"},
+};
+
+/// A device and how fast it moves memory; 0 when that could not be found out.
+struct MeasuredDevice {
+  DeviceInfo info;
+  double bandwidth = 0;
+};
+
+std::vector<MeasuredDevice> measured_devices() {
+  std::vector<MeasuredDevice> devices;
+  ProgressBar bar("measuring the memory bandwidth");
+  if (const Progress show = bar.callback()) show(0);
+  for (Device device : available_devices()) {
+    MeasuredDevice measured{describe(device), 0};
+    try {
+      if (device.kind() != Device::Kind::emulator) measured.bandwidth = measure_bandwidth(device);
+    } catch (const Error& error) {
+      note(fmt::format("the bandwidth of {} could not be measured: {}", device.name(), error.what()));
+    }
+    devices.push_back(std::move(measured));
+  }
+  return devices;
+}
+
+std::string kind_name(Device::Kind kind) {
+  switch (kind) {
+    case Device::Kind::cpu:
+      return "cpu";
+    case Device::Kind::gpu:
+      return "gpu";
+    case Device::Kind::emulator:
+      break;
+  }
+  return "emulator";
+}
+
+template <class Items, class Name>
+std::string joined(const Items& items, Name&& name) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : " ") + std::string(name(item));
+  return text;
+}
+
+std::string device_names(const std::vector<Device::Kind>& devices) { return joined(devices, kind_name); }
+std::string type_names(const std::vector<ValueType>& types) {
+  return joined(types, [](ValueType type) { return to_string(type); });
+}
+
+std::string isa_environment() {
+  const char* wanted = std::getenv("WEFT_ISA");
+  return wanted ? wanted : "";
+}
+
+std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDevice>& devices) {
+  std::string text;
+  const auto fact = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("  {:<12} {}\n", name, value);
+  };
+  text += "Build\n";
+  fact("version", machine.version);
+  fact("compiler", fmt::format("{}, {}", machine.compiler, machine.build_type));
+  for (const Piece& piece : pieces) fact(piece.name, fmt::format("{}: {}", piece.present ? "yes" : "no", piece.use));
+
+  text += "\nCPU\n";
+  fact("name", machine.cpu);
+  fact("cores", fmt::format("{}, using {}", machine.cores, with_noun(machine.threads, "thread")));
+  fact("isa", machine.isa + (isa_environment().empty() ? "" : " (WEFT_ISA=" + isa_environment() + ")"));
+  fact("memory", bytes_text(static_cast<double>(machine.memory_bytes)));
+  for (const MeasuredDevice& device : devices)
+    if (device.info.device.is_cpu()) fact("bandwidth", fmt::format("{:.1f} GB/s measured", device.bandwidth / 1e9));
+
+  text += "\nGPU\n";
+  if (!machine.driver.empty()) fact("driver", machine.driver);
+  if (!machine.why_no_gpu.empty()) fact("none", machine.why_no_gpu);
+  for (const MeasuredDevice& device : devices)
+    if (device.info.device.kind() == Device::Kind::gpu)
+      fact(device.info.device.name(),
+           fmt::format("{}, sm_{}, {} multiprocessors, {}, {:.0f} GB/s measured", device.info.description,
+                       device.info.compute_capability, device.info.multiprocessors,
+                       bytes_text(static_cast<double>(device.info.memory_bytes)), device.bandwidth / 1e9));
+
+  Table table({"format", "devices", "types", "repeatable", "what it is"}, {1, 2, 3, 4});
+  for (const FormatInfo& format : formats()) {
+    table.add({format.name, device_names(format.devices), type_names(format.types), format.deterministic ? "yes" : "no",
+               format.summary});
+    for (const VariantInfo& variant : format.variants)
+      table.add({format.name + ":" + variant.name, device_names(variant.devices), "", "", variant.summary});
+  }
+  return text + "\nFormats\n" + table.text(2);
+}
+
+std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDevice>& devices) {
+  nlohmann::ordered_json json = {{"schema", 1}, {"machine", bench::to_json(machine)}};
+  json["weft_isa"] = isa_environment();
+  for (const Piece& piece : pieces) json["build"][piece.name] = piece.present;
+  for (const MeasuredDevice& device : devices)
+    json["devices"].push_back(
+        {{"device", device.info.device.name()},
+         {"name", device.info.description},
+         {"bandwidth_bytes_per_second",
+          device.bandwidth > 0 ? nlohmann::ordered_json(device.bandwidth) : nlohmann::ordered_json(nullptr)}});
+  json["formats"] = nlohmann::ordered_json::array();
+  for (const FormatInfo& format : formats()) {
+    nlohmann::ordered_json entry = {{"name", format.name},
+                                    {"summary", format.summary},
+                                    {"deterministic", format.deterministic},
+                                    {"stores_transpose", format.stores_transpose}};
+    for (Device::Kind kind : format.devices) entry["devices"].push_back(kind_name(kind));
+    for (ValueType type : format.types) entry["types"].push_back(to_string(type));
+    entry["variants"] = nlohmann::ordered_json::array();
+    for (const VariantInfo& variant : format.variants) entry["variants"].push_back(format.name + ":" + variant.name);
+    json["formats"].push_back(std::move(entry));
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+int run(const DoctorOptions& options) {
+  options.common.apply();
+  const bench::Machine machine = bench::this_machine();
+  const std::vector<MeasuredDevice> devices = measured_devices();
+  print(options.json ? as_json(machine, devices) : as_text(machine, devices));
+  return success;
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App& tool) {
+  CLI::App* parser = tool.add_subcommand("doctor", "tell what this build and this machine can do");
+  const auto options = std::make_shared<DoctorOptions>();
+  parser->add_flag("--json", options->json, "print it as JSON");
+  options->common.add_to(*parser);
+  parser->footer("Example:\n  weft doctor");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace weft::app

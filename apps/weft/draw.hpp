@@ -1,0 +1,44 @@
+#pragma once
+#include <weft/structure.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Pictures as complete SVG documents: well-formed XML, with a title and a description for screen readers, and colours
+/// for light and for dark pages. The title may hold any bytes; what XML cannot hold is replaced.
+namespace weft::app {
+
+/// The most cells a side of the spy plot has.
+constexpr Index spy_cells = 256;
+
+/// Where the entries are: the matrix cut into at most spy_cells x spy_cells cells, each coloured by the share of its
+/// places that hold an entry, on a logarithmic scale.
+template <Value V>
+std::string spy_svg(const Csr<V>& matrix, const std::string& title);
+
+/// How many rows have how many entries. Both axes are logarithmic when the lengths differ widely.
+std::string row_length_svg(const Structure& structure, const std::string& title);
+
+/// Both of the above, side by side.
+template <Value V>
+std::string structure_svg(const Csr<V>& matrix, const Structure& structure, const std::string& title);
+
+struct Series {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  ///< ascending in x
+};
+
+struct LineChart {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+};
+
+/// A line for each series, with a marker a point. Points that are not finite, or not positive on a logarithmic axis,
+/// are left out.
+std::string line_chart_svg(const std::vector<Series>& series, const LineChart& chart);
+
+}  // namespace weft::app

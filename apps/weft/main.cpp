@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+#include <weft/error.hpp>
+#include <weft/io.hpp>
+#include <weft/runtime.hpp>
+#include <weft/version.hpp>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "help.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "signals.hpp"
+
+namespace weft::app {
+namespace {
+
+/// One sentence, one line, whatever the library or CLI11 put into it.
+void complain(std::string sentence) {
+  while (!sentence.empty() && sentence.back() == '\n') sentence.pop_back();
+  for (char& c : sentence)
+    if (c == '\n' || c == '\r') c = ' ';
+  fmt::print(stderr, "weft: {}\n", sentence);
+}
+
+const CLI::App& deepest(const CLI::App& tool) {
+  const auto chosen = tool.get_subcommands();
+  return chosen.empty() ? tool : *chosen.front();
+}
+
+int run_tool(int argc, char** argv) {
+  CLI::App tool("sparse matrix-vector products at memory speed", "weft");
+  tool.formatter(std::make_shared<HelpFormatter>());
+  tool.set_help_flag("-h,--help", "print this help and exit");
+  tool.set_version_flag("--version", "weft " WEFT_VERSION, "print the version and exit");
+  tool.require_subcommand(0, 1);
+  tool.footer(
+      "SOURCE is a Matrix Market file (.mtx, .mtx.gz, .mtx.xz), a .weft file, or a built-in generator such as\n"
+      "gen:poisson3d:30 (see 'weft gen --list').\n\n"
+      "Examples, which run as they stand:\n"
+      "  weft info gen:elasticity3d:12\n"
+      "  weft spmv gen:poisson3d:30 --x random:7 --check\n"
+      "  weft bench gen:elasticity3d:16\n\n"
+      "Exit codes: 0 ok, 1 failure, 2 wrong usage, 3 verification failed, 4 no such device.");
+  const Command commands[] = {add_info(tool), add_gen(tool),   add_convert(tool),
+                              add_spmv(tool), add_bench(tool), add_doctor(tool)};
+  for (const Command& command : commands) command.parser->set_help_flag("-h,--help", "print this help and exit");
+
+  try {
+    tool.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    print(deepest(tool).help());
+    return success;
+  } catch (const CLI::CallForVersion&) {
+    print("weft " WEFT_VERSION "\n");
+    return success;
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& parser = deepest(tool);
+    complain(fmt::format("{}; see 'weft{}{} --help'", error.what(), &parser == &tool ? "" : " ",
+                         &parser == &tool ? "" : parser.get_name()));
+    return usage;
+  }
+  for (const Command& command : commands)
+    if (command.parser->parsed()) return command.run();
+  complain("a command is missing: info, gen, convert, spmv, bench or doctor; see 'weft --help'");
+  return usage;
+}
+
+/// No exception leaves the tool: each becomes a sentence and an exit code.
+int guarded(int argc, char** argv) noexcept {
+  try {
+    return run_tool(argc, argv);
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return usage;
+  } catch (const Error& error) {
+    complain(error.what());
+    return error.code() == ErrorCode::no_device ? no_such_device : failure;
+  } catch (const std::bad_alloc&) {
+    std::fputs("weft: not enough memory for this; use a smaller matrix, --type f32 or a machine with more\n", stderr);
+  } catch (const std::exception& error) {
+    complain(fmt::format("unexpected failure, please report it: {}", error.what()));
+  } catch (...) {
+    std::fputs("weft: unexpected failure, please report it\n", stderr);
+  }
+  return failure;
+}
+
+}  // namespace
+}  // namespace weft::app
+
+int main(int argc, char** argv) {
+  weft::app::secure_standard_streams();
+  weft::app::install_signal_handlers();
+  weft::set_logger([](weft::LogLevel level, std::string_view sentence) {
+    if (level == weft::LogLevel::warning) weft::app::note(fmt::format("warning: {}", sentence));
+  });
+  return weft::app::guarded(argc, argv);
+}

@@ -1,0 +1,13 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace weft::app {
+
+std::string count_text(std::int64_t count);                          ///< "1,234,567"
+std::string seconds_text(double seconds);                            ///< "1.23 ms"
+std::string bytes_text(double bytes);                                ///< "12.3 MB" (10^6)
+std::string percent_text(double share);                              ///< "12.3 %"
+std::string with_noun(std::int64_t count, const std::string& noun);  ///< "1 row", "2 rows"
+
+}  // namespace weft::app

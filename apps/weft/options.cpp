@@ -1,0 +1,94 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <weft/formats.hpp>
+#include <weft/io.hpp>
+#include <weft/runtime.hpp>
+
+#include <filesystem>
+
+#include "output.hpp"
+#include "progress.hpp"
+
+namespace weft::app {
+
+void CommonOptions::add_to(CLI::App& parser) {
+  parser.add_option("--threads", threads, "CPU threads to use (default: one a core, or OMP_NUM_THREADS)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  parser.add_flag("--no-progress", no_progress, "no progress bar, even on a terminal");
+  parser.add_flag("-q,--quiet", quiet, "nothing on standard error but errors");
+}
+
+void CommonOptions::apply() const {
+  set_threads(threads);
+  show_notes(!quiet);
+  show_progress(!quiet && !no_progress);
+}
+
+void ReadingOptions::add_to(CLI::App& parser, bool both_types) {
+  if (both_types)
+    parser.add_option("--type", type, "value type: f32, f64 or both (default f64)")
+        ->type_name("TYPE")
+        ->check(CLI::IsMember({"f32", "f64", "both"}));
+  else
+    parser.add_option("--type", type, "value type: f32 or f64 (default f64)")
+        ->type_name("TYPE")
+        ->check(CLI::IsMember({"f32", "f64"}));
+  parser.add_option("--duplicates", duplicates, "entries at the same place: sum or refuse (default sum)")
+      ->type_name("POLICY")
+      ->check(CLI::IsMember({"sum", "refuse"}));
+}
+
+template <Value V>
+Csr<V> load(const std::string& source, const ReadingOptions& reading) {
+  ProgressBar bar("reading " + source);
+  return read_matrix<V>(source, {.duplicates = reading.policy(), .progress = bar.callback()});
+}
+#define WEFT_INSTANTIATE(V) template Csr<V> load<V>(const std::string&, const ReadingOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+Device usable_device(const std::string& name) {
+  const Device device = Device::parse(name);
+  describe(device);
+  return device;
+}
+
+void require_format(const std::string& name) {
+  if (name == "auto") return;
+  std::string known = "auto";
+  for (const FormatInfo& format : formats()) {
+    if (name == format.name) return;
+    known += ", " + format.name;
+    for (const VariantInfo& variant : format.variants) {
+      const std::string full = format.name + ":" + variant.name;
+      if (name == full) return;
+      known += ", " + full;
+    }
+  }
+  throw UsageError(fmt::format("there is no format '{}'; there are {}", name, known));
+}
+
+void require_target_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  if (fs::is_directory(path, ignored))
+    throw Error(ErrorCode::io, fmt::format("cannot write {}: it is a directory; give a file name", path));
+  if (!fs::is_directory(folder, ignored))
+    throw Error(ErrorCode::io, fmt::format("cannot write {}: there is no folder {}", path, folder.string()));
+  // A name that leads to something else than a file (/dev/stdout, say) is written in place, not through its folder.
+  const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+  if (!special && access(folder.c_str(), W_OK) != 0)
+    throw Error(ErrorCode::io,
+                fmt::format("cannot write {}: no permission to create files in {}", path, folder.string()));
+}
+
+void require_matrix_target(const std::string& path) {
+  for (const char* ending : {".mtx", ".mtx.gz", ".weft"})
+    if (path.ends_with(ending)) return require_target_folder(path);
+  throw UsageError(fmt::format("cannot tell how to write '{}'; let the name end in .mtx, .mtx.gz or .weft", path));
+}
+
+}  // namespace weft::app

@@ -1,0 +1,76 @@
+#pragma once
+#include <weft/csr.hpp>
+#include <weft/device.hpp>
+#include <weft/types.hpp>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace weft::app {
+
+/// What the shell is told.
+enum ExitCode { success = 0, failure = 1, usage = 2, verification_failed = 3, no_such_device = 4 };
+
+/// The command line itself is wrong: exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A subcommand: its options are on `parser`, `run` does the work and returns the exit code.
+struct Command {
+  CLI::App* parser = nullptr;
+  std::function<int()> run;
+};
+
+Command add_info(CLI::App& tool);
+Command add_gen(CLI::App& tool);
+Command add_convert(CLI::App& tool);
+Command add_spmv(CLI::App& tool);
+Command add_bench(CLI::App& tool);
+Command add_doctor(CLI::App& tool);
+
+/// Options every subcommand has.
+struct CommonOptions {
+  int threads = 0;
+  bool quiet = false;
+  bool no_progress = false;
+
+  void add_to(CLI::App& parser);
+  void apply() const;  ///< sets the number of threads and whether progress and notes are shown
+};
+
+/// Options of subcommands that read matrices.
+struct ReadingOptions {
+  std::string type = "f64";
+  std::string duplicates = "sum";
+
+  void add_to(CLI::App& parser, bool both_types = false);
+  ValueType value_type() const { return type == "f32" ? ValueType::f32 : ValueType::f64; }
+  Duplicates policy() const { return duplicates == "refuse" ? Duplicates::refuse : Duplicates::sum; }
+};
+
+/// Reads what `source` names, under a progress bar.
+template <Value V>
+Csr<V> load(const std::string& source, const ReadingOptions& reading);
+
+/// Calls work.operator()<float>() or <double>().
+template <class Work>
+int with_type(ValueType type, Work&& work) {
+  return type == ValueType::f32 ? work.template operator()<float>() : work.template operator()<double>();
+}
+
+/// Reads a device's name; throws Error(no_device) when it is none or cannot be used here.
+Device usable_device(const std::string& name);
+
+/// Throws UsageError unless `name` is "auto" or a format or variant of the registry: before hours of reading, not
+/// after.
+void require_format(const std::string& name);
+
+/// Throws UsageError unless the name ends as a matrix file we write does, and Error(io) when its folder is not there.
+void require_matrix_target(const std::string& path);
+void require_target_folder(const std::string& path);
+
+}  // namespace weft::app

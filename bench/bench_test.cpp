@@ -1,0 +1,215 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <weft/coo.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "measure.hpp"
+#include "peers/peer.hpp"
+#include "report.hpp"
+#include "run.hpp"
+#include "verify.hpp"
+
+namespace weft::bench {
+namespace {
+
+/// Rows: (1 -1 0), empty, (2 0 3).
+template <Value V>
+Csr<V> small_matrix() {
+  return make_csr<V>(3, 3, Array<Offset>{0, 2, 2, 4}, Array<Index>{0, 1, 0, 2}, Array<V>{1, -1, 2, 3});
+}
+
+template <class V>
+class VerifyTest : public testing::Test {};
+using ValueTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(VerifyTest, ValueTypes);
+
+TYPED_TEST(VerifyTest, AcceptsTheExactResultAndRoundingOfIt) {
+  using V = TypeParam;
+  const std::vector<V> x{1, 1, 2};
+  const Reference<V> reference(Op::none, V(1), small_matrix<V>(), x, V(0), {});
+  std::vector<V> y{0, 0, 8};
+  EXPECT_TRUE(reference.compare(y).correct);
+  EXPECT_EQ(reference.compare(y).max_error, 0);
+  y[0] = std::numeric_limits<V>::epsilon();  // cancelled to zero, so only |A||x| tells how large rounding may be
+  EXPECT_TRUE(reference.compare(y).correct);
+}
+
+TYPED_TEST(VerifyTest, FindsADroppedEntryAndNamesItsRow) {
+  using V = TypeParam;
+  const std::vector<V> x{1, 1, 2};
+  const Reference<V> reference(Op::none, V(1), small_matrix<V>(), x, V(0), {});
+  const Verdict verdict = reference.compare(std::vector<V>{0, 0, 6});
+  EXPECT_FALSE(verdict.correct);
+  EXPECT_EQ(verdict.worst, 2);
+  EXPECT_DOUBLE_EQ(verdict.max_error, 0.25);
+}
+
+TYPED_TEST(VerifyTest, FindsAnEmptyRowNobodyWrote) {
+  using V = TypeParam;
+  const std::vector<V> x{1, 1, 2};
+  const Reference<V> reference(Op::none, V(1), small_matrix<V>(), x, V(0), {});
+  for (const V left : {std::numeric_limits<V>::quiet_NaN(), V(1e-20)}) {
+    const Verdict verdict = reference.compare(std::vector<V>{0, left, 8});
+    EXPECT_FALSE(verdict.correct);
+    EXPECT_EQ(verdict.worst, 1);
+  }
+}
+
+TYPED_TEST(VerifyTest, TransposedScaledAndAddedToY) {
+  using V = TypeParam;
+  const std::vector<V> x{1, 5, 2};
+  const std::vector<V> y0{1, 2, 3};
+  const Reference<V> reference(Op::transpose, V(2), small_matrix<V>(), x, V(-1), y0);
+  EXPECT_TRUE(reference.compare(std::vector<V>{9, -4, 9}).correct);
+  EXPECT_FALSE(reference.compare(std::vector<V>{10, -2, 12}).correct);  // beta forgotten
+}
+
+TYPED_TEST(VerifyTest, RefusesAnotherLength) {
+  using V = TypeParam;
+  const std::vector<V> x{1, 1, 1};
+  const Reference<V> reference(Op::none, V(1), small_matrix<V>(), x, V(0), {});
+  EXPECT_THROW(reference.compare(std::vector<V>{0, 0}), Error);
+}
+
+TEST(Measure, SlowerProductsTakeLongerAndFailuresKeepTheirSentence) {
+  using namespace std::chrono_literals;
+  int calls_after_failure = 0;
+  const Product products[] = {
+      [] { std::this_thread::sleep_for(200us); },
+      [] { std::this_thread::sleep_for(2ms); },
+      [&] {
+        ++calls_after_failure;
+        throw Error(ErrorCode::unsupported, "cannot do that");
+      },
+  };
+  double last_progress = 0;
+  const auto timings = measure(Device::cpu(), products, {.seconds = 0.05, .groups = 5, .progress = [&](double share) {
+                                                           EXPECT_GE(share, last_progress);
+                                                           last_progress = share;
+                                                           return true;
+                                                         }});
+  ASSERT_EQ(timings.size(), 3u);
+  EXPECT_GE(timings[0].median, 200e-6);
+  EXPECT_GE(timings[1].median, 2e-3);
+  EXPECT_GT(timings[1].median, timings[0].median);
+  EXPECT_LE(timings[0].low, timings[0].median);
+  EXPECT_GE(timings[0].high, timings[0].median);
+  EXPECT_EQ(timings[2].failure, "cannot do that");
+  EXPECT_EQ(calls_after_failure, 1);
+  EXPECT_EQ(last_progress, 1);
+}
+
+TEST(Measure, ProductsTakeTurns) {
+  std::vector<char> turns;
+  const auto record = [&](char who) {
+    return [&turns, who] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (turns.empty() || turns.back() != who) turns.push_back(who);
+    };
+  };
+  const Product products[] = {record('a'), record('b')};
+  measure(Device::cpu(), products, {.seconds = 0.02, .groups = 4});
+  EXPECT_THAT(std::string(turns.begin(), turns.end()), testing::EndsWith("abababab"));
+}
+
+TEST(Measure, VerySlowProductsAreTimedOnceAndNoMore) {
+  int calls = 0;
+  const Product products[] = {[&] {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }};
+  const auto timings = measure(Device::cpu(), products, {.seconds = 0.001, .groups = 50});
+  EXPECT_GE(timings[0].median, 0.02);
+  EXPECT_LE(calls, 4);
+}
+
+Measurement measured(const std::string& name, double setup, double seconds, bool peer = false) {
+  Measurement m;
+  m.name = m.chosen = name;
+  m.peer = peer;
+  m.setup_seconds = setup;
+  m.timing.median = seconds;
+  return m;
+}
+
+TEST(Compare, BreakEvenIsTheExtraSetUpOverTheGainAProduct) {
+  Case one;
+  one.measurements = {measured("csr", 1, 0.5),     measured("better", 11, 0.25),    measured("cheap", 0.5, 0.25),
+                      measured("slower", 0, 0.75), measured("eigen", 0, 1.0, true), measured("other", 0, 0.5, true)};
+  compare(one);
+  EXPECT_FALSE(one.measurements[0].break_even);
+  EXPECT_EQ(one.measurements[1].break_even, 40);
+  EXPECT_EQ(one.measurements[2].break_even, 0);
+  EXPECT_FALSE(one.measurements[3].break_even);
+  EXPECT_DOUBLE_EQ(one.measurements[1].peer_ratio.value(), 2);
+  EXPECT_FALSE(one.measurements[4].peer_ratio);
+}
+
+TEST(RunCase, KeepsFormatsThatRefuseInTheTable) {
+  std::vector<std::string> notes;
+  const Case one = run_case<double>(
+      "small", small_matrix<double>(),
+      {.device = Device::cpu(), .formats = {"csr", "no-such-format"}, .seconds = 0.001, .groups = 1}, notes);
+  ASSERT_EQ(one.measurements.size(), 2u);
+  EXPECT_TRUE(one.measurements[0].measured());
+  EXPECT_TRUE(one.measurements[0].correct);
+  EXPECT_GT(one.measurements[0].gflops, 0);
+  EXPECT_THAT(one.measurements[1].failure, testing::HasSubstr("no-such-format"));
+}
+
+TEST(RunCase, MeasuresEveryFormatOfTheCpuAndPeersCorrectly) {
+  std::vector<std::string> notes;
+  const Case one = run_case<float>(
+      "small", small_matrix<float>(),
+      {.device = Device::cpu(), .formats = formats_for(Device::cpu()), .peers = "all", .seconds = 0.001}, notes);
+  for (const Measurement& m : one.measurements) {
+    EXPECT_EQ(m.failure, "") << m.name;
+    EXPECT_TRUE(m.correct) << m.name;
+  }
+  EXPECT_THAT(notes, testing::Contains(testing::HasSubstr("cusparse")));
+}
+
+TEST(Report, AWrongFormatFailsTheRunAndAWrongPeerDoesNot) {
+  Report report;
+  report.cases.emplace_back();
+  report.cases[0].measurements = {measured("csr", 0, 1), measured("eigen", 0, 1, true)};
+  report.cases[0].measurements[1].correct = false;
+  EXPECT_TRUE(report.all_correct());
+  report.cases[0].measurements[0].correct = false;
+  EXPECT_FALSE(report.all_correct());
+}
+
+TEST(Report, CsvQuotesAndHasAsManyFieldsInEveryLine) {
+  Report report;
+  report.cases.emplace_back();
+  report.cases[0].source = "a,\"b\".mtx";
+  report.cases[0].measurements = {measured("csr", 0, 1), measured("broken", 0, 0)};
+  report.cases[0].measurements[1].failure = "no; reason";
+  const std::string csv = to_csv(report);
+  EXPECT_THAT(csv, testing::HasSubstr("\"a,\"\"b\"\".mtx\""));
+  std::vector<long> commas;
+  std::size_t begin = 0;
+  while (begin < csv.size()) {
+    const std::size_t end = csv.find('\n', begin);
+    commas.push_back(std::count(csv.begin() + static_cast<long>(begin), csv.begin() + static_cast<long>(end), ','));
+    begin = end + 1;
+  }
+  ASSERT_EQ(commas.size(), 3u);
+  EXPECT_EQ(commas[1], commas[0] + 1);  // the comma inside the quoted name
+  EXPECT_EQ(commas[2], commas[0] + 1);
+}
+
+TEST(Peers, UnknownNamesAreToldBeforeAnythingRuns) {
+  EXPECT_EQ(check_peer_names("all"), "");
+  EXPECT_EQ(check_peer_names("eigen,cusparse:coo"), "");
+  EXPECT_THAT(check_peer_names("eigen,mkl"), testing::HasSubstr("'mkl'"));
+}
+
+}  // namespace
+}  // namespace weft::bench

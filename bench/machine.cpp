@@ -1,0 +1,59 @@
+#include "machine.hpp"
+
+#include <weft/runtime.hpp>
+#include <weft/version.hpp>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace weft::bench {
+namespace {
+
+/// "560.35.03" out of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  560.35.03  Fri Aug 16 ...".
+std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; file >> word;) {
+    const bool digits = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (digits && word.find('.') != std::string::npos) return word;
+  }
+  return {};
+}
+
+}  // namespace
+
+Machine this_machine() {
+  Machine machine;
+  machine.version = WEFT_VERSION;
+  machine.compiler = WEFT_COMPILER;
+  machine.build_type = WEFT_BUILD_TYPE;
+  const DeviceInfo cpu = describe(Device::cpu());
+  machine.cpu = cpu.description;
+  machine.cores = cpu.multiprocessors;
+  machine.memory_bytes = cpu.memory_bytes;
+  machine.threads = threads();
+  machine.isa = to_string(isa());
+  for (Device device : available_devices())
+    if (device.kind() == Device::Kind::gpu) machine.gpus.push_back(describe(device));
+  machine.driver = driver_version();
+  machine.why_no_gpu = why_no_gpu();
+  return machine;
+}
+
+nlohmann::ordered_json to_json(const Machine& machine) {
+  nlohmann::ordered_json gpus = nlohmann::ordered_json::array();
+  for (const DeviceInfo& gpu : machine.gpus)
+    gpus.push_back({{"device", gpu.device.name()},
+                    {"name", gpu.description},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"multiprocessors", gpu.multiprocessors},
+                    {"l2_bytes", gpu.l2_bytes},
+                    {"compute_capability", gpu.compute_capability}});
+  return {{"version", machine.version},       {"compiler", machine.compiler},
+          {"build_type", machine.build_type}, {"cpu", machine.cpu},
+          {"cores", machine.cores},           {"memory_bytes", machine.memory_bytes},
+          {"threads", machine.threads},       {"isa", machine.isa},
+          {"gpus", std::move(gpus)},          {"driver", machine.driver},
+          {"why_no_gpu", machine.why_no_gpu}};
+}
+
+}  // namespace weft::bench

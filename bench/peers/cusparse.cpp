@@ -1,0 +1,263 @@
+#include "adapters.hpp"
+
+#ifdef WEFT_HAS_CUSPARSE
+#include <cuda_runtime_api.h>
+#include <cusparse.h>
+#include <dlfcn.h>
+#include <weft/buffer.hpp>
+#include <weft/coo.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#endif
+
+namespace weft::bench {
+
+#ifdef WEFT_HAS_CUSPARSE
+namespace {
+
+/// The functions of cuSPARSE we call, found at run time: the tool must start where there is no cuSPARSE.
+struct Library {
+  decltype(&cusparseCreate) create = nullptr;
+  decltype(&cusparseDestroy) destroy = nullptr;
+  decltype(&cusparseGetErrorString) error_string = nullptr;
+  decltype(&cusparseCreateConstCsr) create_csr = nullptr;
+  decltype(&cusparseCreateConstCoo) create_coo = nullptr;
+  decltype(&cusparseCreateConstSlicedEll) create_sell = nullptr;
+  decltype(&cusparseDestroySpMat) destroy_matrix = nullptr;
+  decltype(&cusparseCreateConstDnVec) create_input = nullptr;
+  decltype(&cusparseCreateDnVec) create_output = nullptr;
+  decltype(&cusparseDestroyDnVec) destroy_vector = nullptr;
+  decltype(&cusparseSpMV_bufferSize) buffer_size = nullptr;
+  decltype(&cusparseSpMV_preprocess) preprocess = nullptr;  // since 12.4; may be absent
+  decltype(&cusparseSpMV) multiply = nullptr;
+  std::string why_none;
+
+  static const Library& instance() {
+    static const Library library;
+    return library;
+  }
+
+ private:
+  Library() {
+    void* handle = dlopen("libcusparse.so.12", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) handle = dlopen("libcusparse.so", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      why_none = "libcusparse.so.12 was not found; add its folder to LD_LIBRARY_PATH";
+      return;
+    }
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+      return function != nullptr;
+    };
+    find(preprocess, "cusparseSpMV_preprocess");
+    const bool complete =
+        find(create, "cusparseCreate") && find(destroy, "cusparseDestroy") &&
+        find(error_string, "cusparseGetErrorString") && find(create_csr, "cusparseCreateConstCsr") &&
+        find(create_coo, "cusparseCreateConstCoo") && find(create_sell, "cusparseCreateConstSlicedEll") &&
+        find(destroy_matrix, "cusparseDestroySpMat") && find(create_input, "cusparseCreateConstDnVec") &&
+        find(create_output, "cusparseCreateDnVec") && find(destroy_vector, "cusparseDestroyDnVec") &&
+        find(buffer_size, "cusparseSpMV_bufferSize") && find(multiply, "cusparseSpMV");
+    if (!complete) why_none = "libcusparse.so.12 is too old (12.1 or newer is needed)";
+  }
+};
+
+void require(cusparseStatus_t status) {
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    throw Error(ErrorCode::unsupported, "cuSPARSE: " + std::string(Library::instance().error_string(status)));
+}
+
+enum class Layout { csr, coo, sell };
+
+struct Algorithm {
+  const char* name;
+  Layout layout;
+  cusparseSpMVAlg_t algorithm;
+};
+
+constexpr Algorithm algorithms[] = {
+    {"cusparse:csr-default", Layout::csr, CUSPARSE_SPMV_ALG_DEFAULT},
+    {"cusparse:csr-alg1", Layout::csr, CUSPARSE_SPMV_CSR_ALG1},
+    {"cusparse:csr-alg2", Layout::csr, CUSPARSE_SPMV_CSR_ALG2},
+    {"cusparse:coo", Layout::coo, CUSPARSE_SPMV_COO_ALG1},
+    {"cusparse:sell", Layout::sell, CUSPARSE_SPMV_SELL_ALG1},
+};
+
+/// Indices in GPU memory, 32 bits wide where they fit: what cuSPARSE's own users would give it.
+class Indices {
+ public:
+  Indices() = default;
+  template <class T>
+  Indices(Device device, const Array<T>& from, bool wide) : wide_(wide) {
+    if (wide)
+      upload<std::int64_t>(device, from);
+    else
+      upload<std::int32_t>(device, from);
+  }
+  const void* data() const { return bytes_.data(); }
+  std::size_t bytes() const { return bytes_.bytes(); }
+  cusparseIndexType_t type() const { return wide_ ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I; }
+
+ private:
+  template <class To, class From>
+  void upload(Device device, const Array<From>& from) {
+    Array<To> converted(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) converted[i] = static_cast<To>(from[i]);
+    bytes_ = DeviceBuffer<std::byte>(device, std::as_bytes(std::span<const To>(converted)));
+  }
+  DeviceBuffer<std::byte> bytes_;
+  bool wide_ = false;
+};
+
+template <Value V>
+class CusparsePeer : public Peer<V> {
+  static constexpr cudaDataType value_kind = std::is_same_v<V, float> ? CUDA_R_32F : CUDA_R_64F;
+
+ public:
+  CusparsePeer(Device device, const Algorithm& algorithm) : device_(device), algorithm_(algorithm) {}
+
+  ~CusparsePeer() override {
+    forget_vectors();
+    if (matrix_) library_.destroy_matrix(matrix_);
+    if (handle_) library_.destroy(handle_);
+  }
+
+  std::string name() const override { return algorithm_.name; }
+
+  void prepare(const Csr<V>& matrix) override {
+    if (cudaSetDevice(device_.index()) != cudaSuccess)
+      throw Error(ErrorCode::no_device, "cuSPARSE cannot use " + device_.name());
+    require(library_.create(&handle_));
+    rows_ = matrix.rows;
+    cols_ = matrix.cols;
+    const bool wide = matrix.nonzeros() > std::numeric_limits<std::int32_t>::max();
+    if (algorithm_.layout == Layout::sell) {
+      prepare_sell(matrix);
+    } else {
+      columns_ = Indices(device_, matrix.columns, wide);
+      values_ = DeviceBuffer<V>(device_, matrix.values);
+      if (algorithm_.layout == Layout::csr) {
+        offsets_ = Indices(device_, matrix.offsets, wide);
+        require(library_.create_csr(&matrix_, rows_, cols_, matrix.nonzeros(), offsets_.data(), columns_.data(),
+                                    values_.data(), offsets_.type(), columns_.type(), CUSPARSE_INDEX_BASE_ZERO,
+                                    value_kind));
+      } else {
+        offsets_ = Indices(device_, to_coo(matrix).row_indices, wide);
+        require(library_.create_coo(&matrix_, rows_, cols_, matrix.nonzeros(), offsets_.data(), columns_.data(),
+                                    values_.data(), columns_.type(), CUSPARSE_INDEX_BASE_ZERO, value_kind));
+      }
+    }
+    // The analysis wants vectors of the right size; any memory of that size does.
+    DeviceBuffer<V> x(device_, static_cast<std::size_t>(cols_));
+    DeviceBuffer<V> y(device_, static_cast<std::size_t>(rows_));
+    set_vectors(x.data(), y.data());
+    std::size_t size = 0;
+    require(library_.buffer_size(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, x_, &zero_, y_, value_kind,
+                                 algorithm_.algorithm, &size));
+    workspace_ = DeviceBuffer<std::byte>(device_, std::max<std::size_t>(size, 16));
+    if (library_.preprocess)
+      require(library_.preprocess(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, x_, &zero_, y_, value_kind,
+                                  algorithm_.algorithm, workspace_.data()));
+    synchronize(device_);
+    forget_vectors();
+  }
+
+  std::size_t bytes() const override { return offsets_.bytes() + columns_.bytes() + values_.bytes(); }
+
+  void run(const V* x, V* y) override {
+    set_vectors(x, y);
+    require(library_.multiply(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_, x_, &zero_, y_, value_kind,
+                              algorithm_.algorithm, workspace_.data()));
+  }
+
+ private:
+  /// Slices of 32 rows, column after column, padded with column -1 as cuSPARSE wants it.
+  void prepare_sell(const Csr<V>& matrix) {
+    constexpr Offset slice_rows = 32;
+    const Offset slices = (rows_ + slice_rows - 1) / slice_rows;
+    Array<Offset> starts(static_cast<std::size_t>(slices) + 1, 0);
+    for (Offset slice = 0; slice < slices; ++slice) {
+      Offset width = 0;
+      for (Offset row = slice * slice_rows; row < std::min(rows_, (slice + 1) * slice_rows); ++row)
+        width = std::max(width, matrix.offsets[row + 1] - matrix.offsets[row]);
+      starts[slice + 1] = starts[slice] + width * slice_rows;
+    }
+    if (starts[slices] > std::numeric_limits<std::int32_t>::max() || starts[slices] > 4 * matrix.nonzeros() + 4096)
+      throw Error(ErrorCode::unsupported, "padding would make cuSPARSE's sliced ELL too large");
+    Array<Index> columns(static_cast<std::size_t>(starts[slices]), -1);
+    Array<V> values(columns.size(), V(0));
+    for (Offset row = 0; row < rows_; ++row) {
+      Offset place = starts[row / slice_rows] + row % slice_rows;
+      for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k, place += slice_rows) {
+        columns[place] = matrix.columns[k];
+        values[place] = matrix.values[k];
+      }
+    }
+    offsets_ = Indices(device_, starts, false);
+    columns_ = Indices(device_, columns, false);
+    values_ = DeviceBuffer<V>(device_, std::span<const V>(values));
+    require(library_.create_sell(&matrix_, rows_, cols_, matrix.nonzeros(), starts[slices], slice_rows, offsets_.data(),
+                                 columns_.data(), values_.data(), offsets_.type(), columns_.type(),
+                                 CUSPARSE_INDEX_BASE_ZERO, value_kind));
+  }
+
+  void set_vectors(const V* x, V* y) {
+    if (x_ && x == bound_x_ && y == bound_y_) return;
+    forget_vectors();
+    require(library_.create_input(&x_, cols_, x, value_kind));
+    require(library_.create_output(&y_, rows_, y, value_kind));
+    bound_x_ = x;
+    bound_y_ = y;
+  }
+
+  void forget_vectors() {
+    if (x_) library_.destroy_vector(std::exchange(x_, nullptr));
+    if (y_) library_.destroy_vector(std::exchange(y_, nullptr));
+  }
+
+  const Library& library_ = Library::instance();
+  const V one_ = 1;
+  const V zero_ = 0;
+  Device device_;
+  Algorithm algorithm_;
+  Offset rows_ = 0;
+  Offset cols_ = 0;
+  Indices offsets_;  // of rows, of slices, or the row of each entry
+  Indices columns_;
+  DeviceBuffer<V> values_;
+  DeviceBuffer<std::byte> workspace_;
+  cusparseHandle_t handle_ = nullptr;
+  cusparseConstSpMatDescr_t matrix_ = nullptr;
+  cusparseConstDnVecDescr_t x_ = nullptr;
+  cusparseDnVecDescr_t y_ = nullptr;
+  const V* bound_x_ = nullptr;
+  V* bound_y_ = nullptr;
+};
+
+}  // namespace
+
+template <Value V>
+PeerList<V> cusparse_peers(Device device) {
+  PeerList<V> list;
+  if (device.kind() != Device::Kind::gpu) {
+    list.why_none = "it runs on a GPU only";
+    return list;
+  }
+  list.why_none = Library::instance().why_none;
+  if (list.why_none.empty())
+    for (const Algorithm& algorithm : algorithms)
+      list.peers.push_back(std::make_unique<CusparsePeer<V>>(device, algorithm));
+  return list;
+}
+#else
+template <Value V>
+PeerList<V> cusparse_peers(Device) {
+  return {{}, "this build has no CUDA"};
+}
+#endif
+
+#define WEFT_INSTANTIATE(V) template PeerList<V> cusparse_peers<V>(Device);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::bench

@@ -1,0 +1,34 @@
+#pragma once
+#include <weft/csr.hpp>
+
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+
+namespace weft::bench {
+
+struct RunOptions {
+  Device device;
+  std::vector<std::string> formats;  ///< names and variants, see `formats_for`
+  std::string peers = "none";        ///< see `find_peers`
+  double seconds = 0.5;
+  int groups = 11;
+  std::uint64_t seed = 1;
+  double bandwidth = 0;  ///< of the device, bytes a second
+  Progress progress = {};
+};
+
+/// Every format of the registry that runs on `device`, each followed by its variants that do.
+std::vector<std::string> formats_for(Device device);
+
+/// Measures every format and peer on one matrix. What refuses or fails keeps its place with the reason; only what
+/// concerns the whole run (no such device) throws. Peers that are not there are added to `notes`, once.
+template <Value V>
+Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions& options,
+              std::vector<std::string>& notes);
+
+/// Fills in what follows from comparing the measurements of a case: break-even against csr, ratio to the fastest peer.
+void compare(Case& one);
+
+}  // namespace weft::bench

@@ -1,0 +1,33 @@
+#pragma once
+#include <weft/csr.hpp>
+
+#include <span>
+
+namespace weft::bench {
+
+/// How far a result is from the reference.
+struct Verdict {
+  bool correct = true;
+  double max_error = 0;  ///< largest |y - reference| / (|alpha| |A| |x| + |beta| |y0|) over the entries of y
+  Index worst = 0;       ///< where that is
+};
+
+/// What y = alpha op(A) x + beta y must be, and how far rounding may take it from there: entry i, a sum of n products,
+/// may be off by epsilon (n + 3) (|alpha| |A| |x| + |beta| |y0|)_i, whatever the order of summation. Cancellation in y
+/// therefore raises no false alarm, and a dropped or doubled entry shows.
+template <Value V>
+class Reference {
+ public:
+  /// `y0` is read only when beta != 0. Lengths must fit the matrix.
+  Reference(Op op, V alpha, const Csr<V>& matrix, std::span<const V> x, V beta, std::span<const V> y0);
+
+  /// Throws Error(invalid_argument) when y has another length.
+  Verdict compare(std::span<const V> y) const;
+
+ private:
+  Array<V> expected_;
+  Array<double> magnitude_;  // |alpha| |A| |x| + |beta| |y0|
+  Array<Offset> terms_;      // how many products each entry sums
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,61 @@
+#include "core/bandwidth.hpp"
+
+#include <unistd.h>
+#include <weft/array.hpp>
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "core/parallel.hpp"
+
+namespace weft {
+namespace {
+
+double measure_cpu() {
+  // Four times the last-level cache, within 256 MB .. 1 GB.
+  const long cache = std::max<long>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
+  const std::size_t bytes = std::clamp<std::size_t>(static_cast<std::size_t>(cache) * 4, 256u << 20, 1u << 30);
+  const auto count = static_cast<std::int64_t>(bytes / sizeof(std::uint64_t));
+  Array<std::uint64_t> data(static_cast<std::size_t>(count));
+  constexpr std::int64_t grain = 1 << 17;
+  parallel_ranges(count, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) data[i] = static_cast<std::uint64_t>(i);
+  });
+  std::atomic<std::uint64_t> checksum{0};
+  double best = 0;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const auto begin = std::chrono::steady_clock::now();
+    parallel_ranges(count, grain, [&](std::int64_t from, std::int64_t to) {
+      std::uint64_t sums[8] = {};
+      std::int64_t i = from;
+      for (; i + 8 <= to; i += 8)
+        for (int lane = 0; lane < 8; ++lane) sums[lane] += data[i + lane];
+      for (; i < to; ++i) sums[0] += data[i];
+      for (int lane = 1; lane < 8; ++lane) sums[0] += sums[lane];
+      checksum += sums[0];
+    });
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    best = std::max(best, static_cast<double>(bytes) / seconds);
+  }
+  if (checksum == 1) log(LogLevel::debug, "bandwidth checksum");  // keeps the sums alive
+  return best;
+}
+
+}  // namespace
+
+double measure_bandwidth(Device device) {
+  switch (device.kind()) {
+    case Device::Kind::cpu: return measure_cpu();
+    case Device::Kind::gpu:
+#ifdef WEFT_HAS_CUDA
+      return on_cuda::measure_read_bandwidth(device);
+#endif
+    case Device::Kind::emulator: break;
+  }
+  describe(device);  // throws for a GPU that is not there
+  return 0;
+}
+
+}  // namespace weft

@@ -1,0 +1,171 @@
+#include "core/gpu_runtime.hpp"
+
+#include <weft/error.hpp>
+
+#ifdef WEFT_HAS_CUDA
+#include <cuda_runtime.h>
+
+namespace weft::gpu {
+namespace {
+
+void require(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  const auto code = status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal;
+  throw Error(code, std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(stream.native()); }
+
+}  // namespace
+
+bool built() { return true; }
+
+int count() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return devices;
+}
+
+std::string why_none() {
+  int devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaSuccess) return devices > 0 ? "" : "the CUDA driver reports no GPU";
+  cudaGetLastError();
+  if (status == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    if (driver == 0) return "no NVIDIA driver is installed (libcuda.so.1 was not found)";
+    return "the NVIDIA driver is older than this build's CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
+           std::to_string(CUDART_VERSION % 1000 / 10);
+  }
+  return cudaGetErrorString(status);
+}
+
+DeviceInfo describe(int index) {
+  cudaDeviceProp properties{};
+  require(cudaGetDeviceProperties(&properties, index), "reading the GPU's properties");
+  DeviceInfo info;
+  info.device = Device::gpu(index);
+  info.description = properties.name;
+  info.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  info.multiprocessors = properties.multiProcessorCount;
+  info.l2_bytes = properties.l2CacheSize;
+  info.compute_capability = properties.major * 10 + properties.minor;
+  return info;
+}
+
+void* allocate(int index, std::size_t bytes) {
+  CurrentDevice current(Device::gpu(index));
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes ? bytes : 1);
+  if (status == cudaSuccess) return memory;
+  cudaGetLastError();
+  if (status != cudaErrorMemoryAllocation) require(status, "allocating GPU memory");
+  std::size_t free_bytes = 0, total = 0;
+  cudaMemGetInfo(&free_bytes, &total);
+  throw Error(ErrorCode::out_of_memory, "gpu" + std::to_string(index) + " has " + std::to_string(free_bytes) +
+                                            " bytes free, but " + std::to_string(bytes) + " are needed");
+}
+
+void release(int index, void* memory) noexcept {
+  int previous = 0;
+  cudaGetDevice(&previous);
+  cudaSetDevice(index);
+  cudaFree(memory);
+  cudaSetDevice(previous);
+}
+
+void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
+  CurrentDevice current(Device::gpu(index));
+  require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)), "copying to the GPU");
+}
+
+void copy_out(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
+  CurrentDevice current(Device::gpu(index));
+  require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, native(stream)), "copying from the GPU");
+  require(cudaStreamSynchronize(native(stream)), "copying from the GPU");
+}
+
+void synchronize(int index, Stream stream) {
+  CurrentDevice current(Device::gpu(index));
+  require(cudaStreamSynchronize(native(stream)), "waiting for the GPU");
+}
+
+CurrentDevice::CurrentDevice(Device device) {
+  if (device.kind() != Device::Kind::gpu) return;
+  require(cudaGetDevice(&previous_), "asking for the current GPU");
+  if (previous_ == device.index()) {
+    previous_ = -1;
+    return;
+  }
+  require(cudaSetDevice(device.index()), "choosing the GPU");
+}
+
+CurrentDevice::~CurrentDevice() {
+  if (previous_ >= 0) cudaSetDevice(previous_);
+}
+
+EventTimer::EventTimer(int index) : index_(index) {
+  CurrentDevice current(Device::gpu(index));
+  cudaEvent_t begin = nullptr, end = nullptr;
+  require(cudaEventCreate(&begin), "creating an event");
+  begin_ = begin;
+  require(cudaEventCreate(&end), "creating an event");
+  end_ = end;
+}
+
+EventTimer::~EventTimer() {
+  if (begin_) cudaEventDestroy(static_cast<cudaEvent_t>(begin_));
+  if (end_) cudaEventDestroy(static_cast<cudaEvent_t>(end_));
+}
+
+void EventTimer::start(Stream stream) {
+  CurrentDevice current(Device::gpu(index_));
+  require(cudaEventRecord(static_cast<cudaEvent_t>(begin_), native(stream)), "recording an event");
+}
+
+void EventTimer::stop(Stream stream) {
+  CurrentDevice current(Device::gpu(index_));
+  require(cudaEventRecord(static_cast<cudaEvent_t>(end_), native(stream)), "recording an event");
+}
+
+double EventTimer::seconds() {
+  float milliseconds = 0;
+  require(cudaEventSynchronize(static_cast<cudaEvent_t>(end_)), "waiting for the GPU");
+  require(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(begin_), static_cast<cudaEvent_t>(end_)),
+          "reading an event");
+  return milliseconds * 1e-3;
+}
+
+}  // namespace weft::gpu
+
+#else
+
+namespace weft::gpu {
+namespace {
+[[noreturn]] void refuse() { throw Error(ErrorCode::no_device, why_none()); }
+}  // namespace
+
+bool built() { return false; }
+int count() { return 0; }
+std::string why_none() { return "this build has no GPU code; configure with -DWEFT_CUDA=ON and a CUDA compiler"; }
+DeviceInfo describe(int) { refuse(); }
+void* allocate(int, std::size_t) { refuse(); }
+void release(int, void*) noexcept {}
+void copy_in(int, void*, const void*, std::size_t, Stream) { refuse(); }
+void copy_out(int, void*, const void*, std::size_t, Stream) { refuse(); }
+void synchronize(int, Stream) { refuse(); }
+CurrentDevice::CurrentDevice(Device) {}
+CurrentDevice::~CurrentDevice() = default;
+EventTimer::EventTimer(int index) : index_(index) { refuse(); }
+EventTimer::~EventTimer() = default;
+void EventTimer::start(Stream) {}
+void EventTimer::stop(Stream) {}
+double EventTimer::seconds() { return 0; }
+
+}  // namespace weft::gpu
+#endif

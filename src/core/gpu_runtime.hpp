@@ -1,0 +1,51 @@
+#pragma once
+#include <weft/device.hpp>
+
+#include <cstddef>
+#include <string>
+
+// The CUDA runtime as the rest of the library sees it. In a build without CUDA the same functions exist and throw
+// Error(no_device) with the reason, so that nobody else needs an #ifdef.
+namespace weft::gpu {
+
+bool built();               ///< this library contains GPU code
+int count();                ///< usable GPUs; 0 without a driver
+std::string why_none();     ///< the reason for count() == 0
+DeviceInfo describe(int index);
+
+void* allocate(int index, std::size_t bytes);
+void release(int index, void* memory) noexcept;
+void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream);
+void copy_out(int index, void* to, const void* from, std::size_t bytes, Stream stream);
+void synchronize(int index, Stream stream);
+
+/// Makes GPU `index` current for this thread while it lives; does nothing for other devices.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(Device device);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int previous_ = -1;
+};
+
+/// A pair of CUDA events.
+class EventTimer {
+ public:
+  explicit EventTimer(int index);
+  ~EventTimer();
+  EventTimer(const EventTimer&) = delete;
+  EventTimer& operator=(const EventTimer&) = delete;
+  void start(Stream stream);
+  void stop(Stream stream);
+  double seconds();  ///< waits for the second event
+
+ private:
+  int index_;
+  void* begin_ = nullptr;
+  void* end_ = nullptr;
+};
+
+}  // namespace weft::gpu

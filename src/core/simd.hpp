@@ -1,0 +1,28 @@
+#pragma once
+#include <experimental/simd>
+
+// The one place that names the SIMD library, for files compiled once per instruction set.
+namespace weft::WEFT_ISA_NAMESPACE {
+
+template <class V>
+using Simd = std::experimental::native_simd<V>;
+
+/// The lanes' sum, always added in the same order.
+template <class V>
+inline V sum_of(const Simd<V>& lanes) {
+  return std::experimental::reduce(lanes);
+}
+
+template <class V>
+inline Simd<V> load(const V* from) {
+  return Simd<V>(from, std::experimental::element_aligned);
+}
+
+/// x[indices[0]], x[indices[1]], ... : single loads, which no CPU does much slower than a gather instruction and several
+/// do faster.
+template <class V, class I>
+inline Simd<V> gather(const V* x, const I* indices) {
+  return Simd<V>([&](auto lane) { return x[indices[lane]]; });
+}
+
+}  // namespace weft::WEFT_ISA_NAMESPACE

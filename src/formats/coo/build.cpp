@@ -1,0 +1,76 @@
+#include <weft/coo.hpp>
+
+#include "formats/coo/coo.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::coo {
+namespace {
+
+constexpr Offset entries_per_chunk = 16384;
+
+template <Value V>
+class CpuOperator final : public Operator<V> {
+ public:
+  explicit CpuOperator(const Csr<V>& matrix)
+      : matrix_(to_coo(matrix)),
+        carries_(static_cast<std::size_t>(matrix.nonzeros() / entries_per_chunk + 1) * 2 * max_vectors) {}
+
+  void apply(const Product<V>& product, Stream) override {
+    if (product.beta != V(1) || product.alpha == V(0)) scale_on_cpu(product, matrix_.rows);
+    if (product.alpha == V(0) || matrix_.entries() == 0) return;
+    const CpuMatrix<V> view{matrix_.row_indices.data(), matrix_.column_indices.data(), matrix_.values.data(),
+                            matrix_.entries(),          entries_per_chunk,             carries_.data()};
+    const Offset useful = (matrix_.entries() + entries_per_chunk - 1) / entries_per_chunk;
+    WEFT_CALL_ISA(multiply_add<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    if (shares_values_) matrix_.values = Array<V>(csr_values.size());
+    shares_values_ = false;
+    copy_values(csr_values, matrix_.values.data());
+  }
+
+  OperatorInfo info() const override {
+    return {"", "chunks of " + std::to_string(entries_per_chunk) + " entries",
+            matrix_.row_indices.bytes() + matrix_.column_indices.bytes() + matrix_.values.bytes() + carries_.bytes()};
+  }
+
+ private:
+  Coo<V> matrix_;
+  Array<V> carries_;
+  bool shares_values_ = true;  // with the caller's matrix, until new values come
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix);
+  return WEFT_GPU_BUILDER(coo, V, options.device)(matrix, options);
+}
+
+/// Row numbers are extra bytes for every entry; they pay only where rows are too uneven for csr's threads on a GPU.
+std::string rules_out(const Structure& structure, Device device) {
+  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
+  if (static_cast<double>(structure.longest_row) < 64 * structure.mean_row)
+    return "rows are even enough for csr, which moves fewer bytes";
+  return "";
+}
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "coo";
+    f.info.summary = "a row and a column number for each entry, summed by segments: indifferent to uneven rows";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 6;
+    f.rules_out = &rules_out;
+    return f;
+  }();
+  return format;
+}
+
+}  // namespace weft::coo

@@ -1,0 +1,45 @@
+#include "formats/coo/coo.hpp"
+
+#include <gtest/gtest.h>
+#include <weft/plan.hpp>
+
+#include <vector>
+
+namespace weft {
+namespace {
+
+TEST(CooFormat, MultipliesAHandMadeMatrix) {
+  // 0 1
+  // 0 0
+  // 2 3
+  auto p = plan(make_csr<double>(3, 2, {0, 1, 1, 3}, {1, 0, 1}, {1, 2, 3}), {.format = "coo", .transpose = true});
+  std::vector<double> x{10, 100}, y{-1, -1, -1};
+  p.apply(x, y);
+  EXPECT_EQ(y, (std::vector<double>{100, 0, 320}));
+  p.apply(1.0, x, 2.0, y);
+  EXPECT_EQ(y, (std::vector<double>{300, 0, 960}));
+  std::vector<double> z{1, 5, 10}, w(2, 1.0);
+  p.apply(Op::transpose, 1.0, z, 1.0, w);
+  EXPECT_EQ(w, (std::vector<double>{21, 32}));
+}
+
+// A row may begin, end or lie across any border between chunks (16384 entries on the CPU).
+TEST(CooFormat, ARowOfAnyLengthAcrossChunkBorders) {
+  for (const Index before : {16382, 16383, 16384, 16385})
+    for (const Index length : {1, 2, 3, 16384, 16385, 40000}) {
+      const Index entries = before + length + 2;
+      Array<Offset> offsets{0, before, before + length, entries};
+      Array<Index> columns(static_cast<std::size_t>(entries));
+      Index k = 0;
+      for (const Index count : {before, length, 2})
+        for (Index column = 0; column < count; ++column) columns[k++] = column;
+      auto p = plan(make_csr<double>(3, 50000, offsets, columns, Array<double>(static_cast<std::size_t>(entries), 1.0)),
+                    {.format = "coo"});
+      std::vector<double> x(50000, 1.0), y(3, -1.0);
+      p.apply(x, y);
+      EXPECT_EQ(y, (std::vector<double>{double(before), double(length), 2.0})) << before << " " << length;
+    }
+}
+
+}  // namespace
+}  // namespace weft

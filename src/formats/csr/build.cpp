@@ -1,0 +1,128 @@
+#include <limits>
+
+#include "formats/csr/csr.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::csr {
+
+Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset items) {
+  const Offset entries = offsets[rows];
+  const Offset path = rows + entries;
+  const Offset count = path == 0 ? 0 : (path + items - 1) / items;
+  Array<Chunk> chunks(static_cast<std::size_t>(count) + 1);
+  parallel_for(count, 1024, [&](std::int64_t c) {
+    // The last row whose end, and all before it, lies within the first c * items steps of the path.
+    const Offset step = c * items;
+    Index low = 0, high = rows;
+    while (low < high) {
+      const Index middle = low + (high - low + 1) / 2;
+      if (middle + offsets[middle] <= step)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    Offset entry = step - low;
+    if (low < rows && offsets[low + 1] - offsets[low] <= items) entry = offsets[low];
+    chunks[c] = {low, entry};
+  });
+  chunks[count] = {rows, entries};
+  return chunks;
+}
+
+Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets) {
+  Array<std::uint32_t> narrow(offsets.size());
+  parallel_for(static_cast<std::int64_t>(offsets.size()), 1 << 16,
+               [&](std::int64_t i) { narrow[i] = static_cast<std::uint32_t>(offsets[i]); });
+  return narrow;
+}
+
+namespace {
+
+constexpr Offset items_per_chunk = 8192;   // about 100 KB of matrix: well under a millisecond, well over a hand-out's cost
+constexpr Offset items_per_thread = 4096;  // below this, waking a thread costs more than it brings
+
+template <Value V, class O>
+class CpuOperator final : public Operator<V> {
+ public:
+  CpuOperator(const Csr<V>& matrix, Array<O> offsets)
+      : rows_(matrix.rows),
+        offsets_(std::move(offsets)),
+        columns_(matrix.columns),
+        values_(matrix.values),
+        chunks_(cut_into_chunks(matrix.rows, matrix.offsets, items_per_chunk)),
+        carries_(chunks_.size() * max_vectors) {}
+
+  void apply(const Product<V>& product, Stream) override {
+    if (product.alpha == V(0)) return scale_on_cpu(product, rows_);
+    const CpuMatrix<V, O> view{rows_,          offsets_.data(),
+                               columns_.data(), values_.data(),
+                               chunks_.data(),  static_cast<Offset>(chunks_.size()) - 1,
+                               carries_.data()};
+    const Offset useful = 1 + (rows_ + static_cast<Offset>(values_.size())) / items_per_thread;
+    const int workers = static_cast<int>(std::min<Offset>(threads(), useful));
+    WEFT_CALL_ISA(multiply<V, O>)(view, product, workers);
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    if (shares_values_) values_ = Array<V>(csr_values.size());
+    shares_values_ = false;
+    copy_values(csr_values, values_.data());
+  }
+
+  OperatorInfo info() const override {
+    return {"",
+            std::to_string(chunks_.size() - 1) + " pieces of " + std::to_string(items_per_chunk) + " rows + entries, " +
+                std::to_string(8 * sizeof(O)) + "-bit offsets",
+            offsets_.bytes() + columns_.bytes() + values_.bytes() + chunks_.bytes() + carries_.bytes()};
+  }
+
+ private:
+  Index rows_;
+  Array<O> offsets_;
+  Array<Index> columns_;
+  Array<V> values_;
+  Array<Chunk> chunks_;
+  Array<V> carries_;
+  bool shares_values_ = true;  // with the caller's matrix, until new values come
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build_cpu(const Csr<V>& matrix) {
+  if (matrix.nonzeros() > std::numeric_limits<std::uint32_t>::max())
+    return std::make_unique<CpuOperator<V, Offset>>(matrix, matrix.offsets);
+  return std::make_unique<CpuOperator<V, std::uint32_t>>(matrix, narrow_offsets(matrix.offsets));
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu()) return build_cpu(matrix);
+  return WEFT_GPU_BUILDER(csr, V, options.device)(matrix, options);
+}
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    const std::vector<Device::Kind> gpus{Device::Kind::gpu, Device::Kind::emulator};
+    Format f;
+    f.info.name = "csr";
+    f.info.summary = "rows one after the other, as they come: no conversion";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.variants = {{"scalar", "a thread a row", gpus},
+                       {"stream", "a block stages the products of its rows in shared memory: short rows", gpus},
+                       {"vector", "2 to 32 threads a row, by the mean row length", gpus},
+                       {"vector2", "2 threads a row", gpus},
+                       {"vector4", "4 threads a row", gpus},
+                       {"vector8", "8 threads a row", gpus},
+                       {"vector16", "16 threads a row", gpus},
+                       {"vector32", "32 threads a row", gpus}};
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 2;
+    return f;
+  }();
+  return format;
+}
+
+}  // namespace weft::csr

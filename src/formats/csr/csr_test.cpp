@@ -1,0 +1,113 @@
+#include "formats/csr/csr.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <weft/plan.hpp>
+
+#include <vector>
+
+namespace weft {
+namespace {
+
+Csr<double> three_by_four() {
+  // 1 0 2 0
+  // 0 0 0 0
+  // 3 4 0 5
+  return make_csr<double>(3, 4, {0, 2, 2, 5}, {0, 2, 0, 1, 3}, {1, 2, 3, 4, 5});
+}
+
+TEST(CsrFormat, MultipliesAHandMadeMatrix) {
+  auto p = plan(three_by_four(), {.format = "csr", .transpose = true});
+  std::vector<double> x{1, 10, 100, 1000}, y{7, 7, 7};
+  p.apply(x, y);
+  EXPECT_EQ(y, (std::vector<double>{201, 0, 5043}));
+  p.apply(2.0, x, 1.0, y);
+  EXPECT_EQ(y, (std::vector<double>{603, 0, 15129}));
+  std::vector<double> z{1, 10, 100}, w(4, 1.0);
+  p.apply(Op::transpose, 1.0, z, -1.0, w);
+  EXPECT_EQ(w, (std::vector<double>{300, 399, 1, 499}));
+}
+
+TEST(CsrFormat, EmptyRowsKeepBetaTimesY) {
+  auto p = plan(three_by_four(), {.format = "csr"});
+  std::vector<double> x(4, 0.0), y{2, 3, 4};
+  p.apply(1.0, x, 0.5, y);
+  EXPECT_EQ(y, (std::vector<double>{1, 1.5, 2}));
+}
+
+void expect_valid(const Array<csr::Chunk>& chunks, Index rows, const Array<Offset>& offsets) {
+  EXPECT_EQ(chunks[0].row, 0);
+  EXPECT_EQ(chunks[0].entry, 0);
+  EXPECT_EQ(chunks.back().row, rows);
+  EXPECT_EQ(chunks.back().entry, offsets.back());
+  for (std::size_t c = 0; c + 1 < chunks.size(); ++c) {
+    EXPECT_LE(chunks[c].row, chunks[c + 1].row);
+    EXPECT_LE(chunks[c].entry, chunks[c + 1].entry);
+    if (chunks[c].row < rows) {
+      EXPECT_GE(chunks[c].entry, offsets[chunks[c].row]);
+      EXPECT_LE(chunks[c].entry, offsets[chunks[c].row + 1]);
+    }
+  }
+}
+
+TEST(CsrFormat, ChunksBeginAtRowsUnlessARowIsLongerThanAChunk) {
+  const Array<Offset> offsets{0, 3, 3, 5, 105, 106, 106};
+  const auto chunks = csr::cut_into_chunks(6, offsets, 10);
+  expect_valid(chunks, 6, offsets);
+  EXPECT_EQ(chunks.size(), 13u);  // 6 rows + 106 entries in tens, and the end
+  for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
+    if (chunks[c].row != 3 && chunks[c].row < 6) {
+      EXPECT_EQ(chunks[c].entry, offsets[chunks[c].row]);
+    }
+  int inside_the_long_row = 0;
+  for (const auto& chunk : chunks) inside_the_long_row += chunk.row == 3 && chunk.entry > 5;
+  EXPECT_GE(inside_the_long_row, 9);
+}
+
+TEST(CsrFormat, ChunksOfAnEmptyMatrix) {
+  expect_valid(csr::cut_into_chunks(0, Array<Offset>{0}, 10), 0, Array<Offset>{0});
+  const Array<Offset> empty_rows(31, 0);
+  expect_valid(csr::cut_into_chunks(30, empty_rows, 10), 30, empty_rows);
+}
+
+/// `bytes` of address space that repeat the pages of `pattern` again and again: a huge array in little memory.
+std::shared_ptr<void> repeat_pages(const void* pattern, std::size_t pattern_bytes, std::size_t bytes) {
+  const int file = memfd_create("weft-test", 0);
+  if (file < 0 || write(file, pattern, pattern_bytes) != static_cast<ssize_t>(pattern_bytes)) return nullptr;
+  void* room = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  for (std::size_t at = 0; at < bytes; at += pattern_bytes)
+    mmap(static_cast<char*>(room) + at, pattern_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0);
+  close(file);
+  return {room, [bytes](void* memory) { munmap(memory, bytes); }};
+}
+
+TEST(CsrFormat, MoreThanTwoToTheThirtyTwoEntries) {
+  constexpr Index cols = 1 << 22, rows = 1030;  // 4.3e9 entries, all rows alike and dense
+  constexpr Offset entries = Offset(rows) * cols;
+  static_assert(entries > Offset(1) << 32);
+  std::vector<Index> columns(cols);
+  std::vector<float> values(cols, 0.0f);
+  for (Index j = 0; j < cols; ++j) columns[j] = j;
+  values[5] = 2.0f;
+  values[cols - 1] = 3.0f;
+  const std::size_t bytes = static_cast<std::size_t>(entries) * 4, pattern = static_cast<std::size_t>(cols) * 4;
+  auto all_columns = repeat_pages(columns.data(), pattern, bytes), all_values = repeat_pages(values.data(), pattern, bytes);
+  ASSERT_TRUE(all_columns && all_values);
+  Csr<float> matrix;
+  matrix.rows = rows;
+  matrix.cols = cols;
+  matrix.offsets = Array<Offset>(rows + 1);
+  for (Index row = 0; row <= rows; ++row) matrix.offsets[row] = Offset(row) * cols;
+  matrix.columns = Array<Index>(all_columns, static_cast<Index*>(all_columns.get()), entries);
+  matrix.values = Array<float>(all_values, static_cast<float*>(all_values.get()), entries);
+
+  auto p = plan(matrix, {.format = "csr"});
+  EXPECT_NE(p.info().details.find("64-bit"), std::string::npos);
+  std::vector<float> x(cols, 1.0f), y(rows, -1.0f);
+  x[5] = 10.0f;
+  p.apply(x, y);
+  for (Index row = 0; row < rows; ++row) ASSERT_EQ(y[row], 23.0f) << row;
+}
+}  // namespace
+}  // namespace weft

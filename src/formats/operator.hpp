@@ -1,0 +1,50 @@
+#pragma once
+#include <weft/device.hpp>
+#include <weft/types.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace weft {
+
+/// y_j = alpha A x_j + beta y_j for `count` vectors; vector j of x starts at x + j * x_stride, likewise y.
+/// The pointers are of the operator's device. beta == 0: y is not read. alpha == 0: x and A are not read.
+template <Value V>
+struct Product {
+  V alpha = 1;
+  const V* x = nullptr;
+  std::size_t x_stride = 0;
+  V beta = 0;
+  V* y = nullptr;
+  std::size_t y_stride = 0;
+  int count = 1;
+};
+
+/// The most vectors one `apply` takes; the plan cuts longer lists into such groups.
+constexpr int max_vectors = 8;
+
+/// What a built operator says about itself.
+struct OperatorInfo {
+  std::string variant;  ///< "vector8"; empty when the format has just one way
+  std::string details;  ///< parameters it chose, one line for people
+  std::size_t bytes = 0;
+};
+
+/// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait, and uses
+/// only `stream`.
+template <Value V>
+class Operator {
+ public:
+  Operator() = default;
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+  virtual ~Operator() = default;
+
+  virtual void apply(const Product<V>& product, Stream stream) = 0;
+  /// New values in the order of the Csr the operator was built from; the length has been checked.
+  virtual void update_values(std::span<const V> csr_values) = 0;
+  virtual OperatorInfo info() const = 0;
+};
+
+}  // namespace weft

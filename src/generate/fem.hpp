@@ -1,0 +1,26 @@
+#pragma once
+#include <weft/csr.hpp>
+#include <weft/runtime.hpp>
+
+#include <string_view>
+
+#include "generate/mesh.hpp"
+
+namespace weft::generation {
+
+enum class Equation { poisson, elasticity };
+enum class Order { p1, p2 };
+
+/// Makes the matrix of "fem:TEXT", TEXT = MESH:poisson|elasticity:p1|p2. The mesh's name may hold colons.
+template <Value V>
+Csr<V> fem(std::string_view text, const Progress& progress);
+
+/// Assembles the stiffness matrix of a mesh: one unknown a node (Poisson) or three (elasticity: modulus 1, Poisson's
+/// ratio 0.3), linear or quadratic shape functions, exact integrals. Unknowns follow the mesh's nodes; quadratic
+/// elements add a node in the middle of each edge, after those, in the order the elements name the edges. Each
+/// connected part stands on springs (see spring_faces), which makes the matrix positive definite; `springs` = false
+/// leaves them out.
+template <Value V>
+Csr<V> assemble(const Mesh& mesh, Equation equation, Order order, const Progress& progress = {}, bool springs = true);
+
+}  // namespace weft::generation

@@ -1,0 +1,115 @@
+#include <weft/error.hpp>
+#include <weft/plan.hpp>
+
+#include <algorithm>
+
+#include "core/parallel.hpp"
+#include "formats/operator.hpp"
+
+namespace weft {
+namespace {
+
+[[noreturn]] void wrong_length(const char* what, std::size_t given, std::size_t expected) {
+  throw Error(ErrorCode::invalid_argument, std::string(what) + " has " + std::to_string(given) +
+                                               " elements, but the matrix needs " + std::to_string(expected));
+}
+
+void require_device(Device given, Device planned, const char* what) {
+  if (given == planned) return;
+  throw Error(ErrorCode::invalid_argument, std::string(what) + " is on " + given.name() + ", but the plan is for " +
+                                               planned.name() + "; make the plan with .device = that device");
+}
+
+/// Elements that `count` vectors of `length` need, the last one without a gap behind it.
+std::size_t room(std::size_t length, int count, std::size_t stride) {
+  return length == 0 ? 0 : static_cast<std::size_t>(count - 1) * stride + length;
+}
+
+}  // namespace
+
+template <Value V>
+Plan<V>::Plan(std::unique_ptr<Operator<V>> forward, std::unique_ptr<Operator<V>> transposed, Array<Offset> positions,
+              PlanInfo info)
+    : forward_(std::move(forward)),
+      transposed_(std::move(transposed)),
+      positions_(std::move(positions)),
+      info_(std::move(info)) {}
+
+template <Value V>
+Plan<V>::Plan(Plan&&) noexcept = default;
+template <Value V>
+Plan<V>& Plan<V>::operator=(Plan&&) noexcept = default;
+template <Value V>
+Plan<V>::~Plan() = default;
+
+template <Value V>
+void Plan<V>::run(Op op, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y,
+                  std::size_t y_size, std::size_t y_stride, int count, Stream stream) {
+  const bool transposed = op == Op::transpose;
+  if (transposed && !transposed_)
+    throw Error(ErrorCode::invalid_argument,
+                "this plan cannot multiply by the transposed matrix; make it with .transpose = true");
+  const auto in = static_cast<std::size_t>(transposed ? info_.rows : info_.cols);
+  const auto out = static_cast<std::size_t>(transposed ? info_.cols : info_.rows);
+  if (count < 1) throw Error(ErrorCode::invalid_argument, "the number of vectors must be 1 or more");
+  if (count > 1 && (x_stride < in || y_stride < out))
+    throw Error(ErrorCode::invalid_argument, "the stride between vectors is shorter than a vector");
+  if (x_size != room(in, count, x_stride) && !(count > 1 && x_size > room(in, count, x_stride)))
+    wrong_length("x", x_size, room(in, count, x_stride));
+  if (y_size != room(out, count, y_stride) && !(count > 1 && y_size > room(out, count, y_stride)))
+    wrong_length("y", y_size, room(out, count, y_stride));
+  if (out == 0) return;
+
+  Operator<V>& target = transposed ? *transposed_ : *forward_;
+  for (int first = 0; first < count; first += max_vectors) {
+    const auto j = static_cast<std::size_t>(first);
+    target.apply({alpha, in == 0 ? x : x + j * x_stride, x_stride, beta, y + j * y_stride, y_stride,
+                  std::min(max_vectors, count - first)},
+                 stream);
+  }
+}
+
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y) {
+  require_device(Device::cpu(), info_.device, "x");
+  run(op, alpha, x.data(), x.size(), x.size(), beta, y.data(), y.size(), y.size(), 1, {});
+}
+
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
+  require_device(Device::cpu(), info_.device, "x");
+  if (x.count != y.count) throw Error(ErrorCode::invalid_argument, "x and y have different numbers of vectors");
+  run(op, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count, {});
+}
+
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) {
+  require_device(x.device(), info_.device, "x");
+  require_device(y.device(), info_.device, "y");
+  run(op, alpha, x.data(), x.size(), x.size(), beta, y.data(), y.size(), y.size(), 1, stream);
+}
+
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
+  require_device(x.data.device(), info_.device, "x");
+  require_device(y.data.device(), info_.device, "y");
+  if (x.count != y.count) throw Error(ErrorCode::invalid_argument, "x and y have different numbers of vectors");
+  run(op, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count, stream);
+}
+
+template <Value V>
+void Plan<V>::update_values(std::span<const V> csr_values) {
+  if (csr_values.size() != static_cast<std::size_t>(info_.nonzeros))
+    wrong_length("the array of new values", csr_values.size(), static_cast<std::size_t>(info_.nonzeros));
+  forward_->update_values(csr_values);
+  if (!transposed_) return;
+  Array<V> reordered(csr_values.size());
+  parallel_for(static_cast<std::int64_t>(reordered.size()), 1 << 15,
+               [&](std::int64_t i) { reordered[i] = csr_values[positions_[i]]; });
+  transposed_->update_values(reordered);
+}
+
+#define WEFT_INSTANTIATE(V) template class Plan<V>;
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft

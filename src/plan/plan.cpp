@@ -1,0 +1,169 @@
+#include <weft/error.hpp>
+#include <weft/plan.hpp>
+#include <weft/structure.hpp>
+
+#include <chrono>
+
+#include "formats/registry.hpp"
+#include "plan/probe.hpp"
+
+namespace weft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+template <Value V>
+struct Built {
+  std::unique_ptr<Operator<V>> op;
+  const Format* format = nullptr;
+  std::string variant;  // as asked for; empty when the format chooses
+  double setup_seconds = 0;
+  double product_seconds = 0;
+};
+
+template <Value V>
+Built<V> build(const Format& format, const std::string& variant, const Csr<V>& matrix, const PlanOptions& options) {
+  Built<V> built;
+  built.format = &format;
+  built.variant = variant;
+  const auto begin = Clock::now();
+  built.op = format.builder<V>()(matrix, {options.device, variant, options.progress});
+  synchronize(options.device);
+  built.setup_seconds = since(begin);
+  return built;
+}
+
+// A format that stores nothing but the values could at best move 8 of csr's 12 bytes an entry (4 of 8 in f32), and half
+// of a symmetric matrix is half of that. So no format returns more than this share of the time csr would take.
+constexpr double largest_gain = 0.6;
+constexpr double tie = 0.05;
+
+/// Tries the formats that may suit, within what `options.products` products can return:
+/// 1. csr is built and timed: it costs almost nothing and is the yardstick;
+/// 2. each other format of the registry that this device, type and structure allow is built and timed, unless its set-up
+///    would cost more than it can ever return;
+/// 3. the fastest wins; within 5 % the cheapest set-up wins.
+template <Value V>
+Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info) {
+  const Structure structure = analyze(matrix);
+  Probe<V> probe(options.device, matrix.rows, matrix.cols);
+  const Format& yardstick = *registry().front();
+  std::vector<Built<V>> tried;
+  double spent = 0;
+  double csr_seconds = 0;
+
+  const auto consider = [&](const Format& format) {
+    Candidate& candidate = info.candidates.emplace_back();
+    candidate.format = format.info.name;
+    const auto skip = [&](const std::string& reason) { candidate.verdict = reason; };
+    if (!format.runs_on(options.device.kind()) || !format.builder<V>())
+      return skip("not for " + std::string(to_string(value_type<V>)) + " on " + options.device.name());
+    if (!format.info.deterministic && !options.allow_nondeterministic)
+      return skip("not deterministic; allow it with allow_nondeterministic");
+    const bool is_yardstick = &format == &yardstick;
+    if (!is_yardstick) {
+      if (format.rules_out)
+        if (const std::string reason = format.rules_out(structure, options.device); !reason.empty())
+          return skip("ruled out: " + reason);
+      const double can_return = largest_gain * static_cast<double>(options.products) * csr_seconds;
+      const double will_cost = (format.setup_products + 4) * csr_seconds;
+      if (spent + will_cost > can_return)
+        return skip("not tried: " + std::to_string(options.products) + " products cannot return its set-up");
+    }
+    try {
+      Built<V> built = build(format, "", matrix, options);
+      const double allowance = is_yardstick ? 0.1 : largest_gain * static_cast<double>(options.products) * csr_seconds;
+      built.product_seconds = probe.seconds(*built.op, std::min(0.1, 0.02 * allowance));
+      if (is_yardstick)
+        csr_seconds = built.product_seconds;
+      else
+        spent += built.setup_seconds + 4 * built.product_seconds;
+      candidate.built = true;
+      candidate.setup_seconds = built.setup_seconds;
+      candidate.product_seconds = built.product_seconds;
+      candidate.bytes = built.op->info().bytes;
+      tried.push_back(std::move(built));
+    } catch (const Error& error) {
+      if (is_yardstick || error.code() == ErrorCode::cancelled) throw;
+      skip(std::string("failed: ") + error.what());
+    }
+  };
+  for (const Format* format : registry()) consider(*format);
+
+  const Built<V>* fastest = &tried.front();
+  for (const auto& built : tried)
+    if (built.product_seconds < fastest->product_seconds) fastest = &built;
+  Built<V>* chosen = &tried.front();
+  bool found = false;
+  for (auto& built : tried) {
+    if (built.product_seconds > fastest->product_seconds * (1 + tie)) continue;
+    if (!found || built.setup_seconds < chosen->setup_seconds) chosen = &built;
+    found = true;
+  }
+  for (Candidate& candidate : info.candidates) {
+    if (!candidate.built) continue;
+    if (candidate.format == chosen->format->info.name)
+      candidate.verdict = chosen == fastest ? "chosen: fastest" : "chosen: within 5 % of the fastest, cheaper to set up";
+    else if (candidate.format == fastest->format->info.name)
+      candidate.verdict = "fastest by less than 5 %, but dearer to set up";
+    else
+      candidate.verdict = "slower";
+  }
+  return std::move(*chosen);
+}
+
+}  // namespace
+
+template <Value V>
+Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
+  const auto begin = Clock::now();
+  if (options.products < 1) throw Error(ErrorCode::invalid_argument, "products must be 1 or more");
+  describe(options.device);  // throws when there is no such device
+
+  PlanInfo info;
+  Built<V> forward;
+  if (options.format == "auto") {
+    forward = choose(matrix, options, info);
+  } else {
+    const FormatChoice choice = find_format(options.format, options.device, value_type<V>);
+    if (!choice.format->info.deterministic && !options.allow_nondeterministic)
+      throw Error(ErrorCode::unsupported, "format '" + choice.format->info.name +
+                                              "' is not deterministic; plan with allow_nondeterministic to use it");
+    forward = build(*choice.format, choice.variant, matrix, options);
+  }
+
+  const OperatorInfo built = forward.op->info();
+  info.format = full_name(*forward.format, built.variant);
+  info.details = built.details;
+  info.device = options.device;
+  info.type = value_type<V>;
+  info.rows = matrix.rows;
+  info.cols = matrix.cols;
+  info.nonzeros = matrix.nonzeros();
+  info.bytes = built.bytes;
+  info.setup_seconds = forward.setup_seconds;
+  info.product_seconds = forward.product_seconds;
+  info.deterministic = forward.format->info.deterministic;
+  info.transpose = options.transpose;
+
+  Array<Offset> positions;
+  std::unique_ptr<Operator<V>> transposed;
+  if (options.transpose) {
+    const Csr<V> other = transpose(matrix, &positions);
+    Built<V> second = build(*forward.format, forward.variant, other, options);
+    info.bytes += second.op->info().bytes;
+    info.setup_seconds += second.setup_seconds;
+    transposed = std::move(second.op);
+  }
+  info.bytes_per_nonzero =
+      info.nonzeros == 0 ? 0 : static_cast<double>(info.bytes) / static_cast<double>(info.nonzeros);
+  info.planning_seconds = since(begin);
+  return Plan<V>(std::move(forward.op), std::move(transposed), std::move(positions), std::move(info));
+}
+
+#define WEFT_INSTANTIATE(V) template Plan<V> plan<V>(const Csr<V>&, const PlanOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft

@@ -1,0 +1,117 @@
+#include <weft/plan.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <weft/error.hpp>
+#include <weft/formats.hpp>
+
+#include <sstream>
+#include <vector>
+
+namespace weft {
+namespace {
+
+using ::testing::HasSubstr;
+
+Csr<double> tridiagonal(Index n) {
+  Array<Offset> offsets(static_cast<std::size_t>(n) + 1);
+  std::vector<Index> columns;
+  std::vector<double> values;
+  for (Index row = 0; row < n; ++row) {
+    offsets[row] = static_cast<Offset>(columns.size());
+    for (Index column = std::max(0, row - 1); column <= std::min(n - 1, row + 1); ++column) {
+      columns.push_back(column);
+      values.push_back(column == row ? 2 : -1);
+    }
+  }
+  offsets[n] = static_cast<Offset>(columns.size());
+  return make_csr<double>(n, n, offsets, Array<Index>(std::move(columns)), Array<double>(std::move(values)));
+}
+
+template <class F>
+std::string error_of(F&& body, ErrorCode code) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Plan, AutoTellsWhatItTriedAndWhy) {
+  auto p = plan(tridiagonal(5000), {.products = 100000});
+  const PlanInfo& info = p.info();
+  ASSERT_EQ(info.candidates.size(), formats().size());
+  int chosen = 0;
+  for (const Candidate& candidate : info.candidates) {
+    EXPECT_FALSE(candidate.verdict.empty()) << candidate.format;
+    chosen += candidate.verdict.starts_with("chosen");
+  }
+  EXPECT_EQ(chosen, 1);
+  EXPECT_GT(info.product_seconds, 0);
+  EXPECT_GE(info.planning_seconds, info.setup_seconds);
+  std::ostringstream text;
+  text << info;
+  EXPECT_THAT(text.str(), HasSubstr("csr on cpu, f64, 5000 x 5000, 14998 nonzeros"));
+  EXPECT_THAT(text.str(), HasSubstr("tried csr: "));
+  std::vector<double> x(5000, 1.0), y(5000, -1.0);
+  p.apply(x, y);
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(y[2500], 0);
+}
+
+TEST(Plan, AFewProductsDoNotPayForTrials) {
+  const PlanInfo info = plan(tridiagonal(5000), {.products = 1}).info();
+  int built = 0;
+  for (const Candidate& candidate : info.candidates) built += candidate.built;
+  EXPECT_EQ(built, 1);
+  EXPECT_EQ(info.format, "csr");
+}
+
+TEST(Plan, UnknownFormatNamesThoseThereAre) {
+  const auto matrix = tridiagonal(3);
+  EXPECT_EQ(error_of([&] { plan(matrix, {.format = "ccs"}); }, ErrorCode::invalid_argument),
+            "there is no format 'ccs'; there are: auto, csr, coo");
+  EXPECT_THAT(error_of([&] { plan(matrix, {.format = "csr:vector8"}); }, ErrorCode::unsupported),
+              HasSubstr("does not run on cpu"));
+  EXPECT_THAT(error_of([&] { plan(matrix, {.format = "csr:quick"}); }, ErrorCode::invalid_argument),
+              HasSubstr("has no variant 'quick'"));
+  EXPECT_THAT(error_of([&] { plan(matrix, {.products = 0}); }, ErrorCode::invalid_argument), HasSubstr("products"));
+}
+
+TEST(Plan, WrongLengthsSayBoth) {
+  auto p = plan(tridiagonal(4), {.format = "csr"});
+  std::vector<double> x(5), y(4);
+  EXPECT_EQ(error_of([&] { p.apply(x, y); }, ErrorCode::invalid_argument),
+            "x has 5 elements, but the matrix needs 4");
+  EXPECT_THAT(error_of([&] { p.apply(Op::transpose, 1, y, 0, y); }, ErrorCode::invalid_argument),
+              HasSubstr(".transpose = true"));
+}
+
+TEST(Plan, HostVectorsForAnotherDeviceAreRefused) {
+  for (const Device device : available_devices()) {
+    if (device.is_cpu()) continue;
+    auto p = plan(tridiagonal(4), {.device = device, .format = "csr"});
+    std::vector<double> x(4), y(4);
+    EXPECT_THAT(error_of([&] { p.apply(x, y); }, ErrorCode::invalid_argument), HasSubstr("x is on cpu"));
+  }
+}
+
+TEST(Plan, AMissingGpuIsSaid) {
+  if (why_no_gpu().empty()) GTEST_SKIP() << "there is a GPU here";
+  EXPECT_THAT(error_of([&] { plan(tridiagonal(4), {.device = Device::gpu()}); }, ErrorCode::no_device),
+              HasSubstr("no GPU: "));
+}
+
+// A host span cannot go where a device reads, nor the other way round.
+template <class X, class Y>
+concept applies = requires(Plan<double>& p, X x, Y y) { p.apply(x, y); };
+static_assert(applies<std::span<const double>, std::span<double>>);
+static_assert(applies<DeviceSpan<const double>, DeviceSpan<double>>);
+static_assert(!applies<std::span<const double>, DeviceSpan<double>>);
+static_assert(!applies<DeviceSpan<const double>, std::span<double>>);
+static_assert(!applies<std::span<const float>, std::span<double>>);
+
+}  // namespace
+}  // namespace weft

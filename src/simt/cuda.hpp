@@ -1,0 +1,141 @@
+#pragma once
+#include <cuda_runtime.h>
+#include <weft/device.hpp>
+#include <weft/error.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "simt/launch_limits.hpp"
+
+#define WEFT_SHARED(T, name, count) __shared__ T name[count]
+#define WEFT_DYNAMIC_SHARED(T, name, ...) T* const name = ::weft::on_cuda::simt::dynamic_shared<T>(__VA_ARGS__)
+
+/// The GPU's half of what simt.hpp documents; emulator.hpp is the other.
+namespace weft::on_cuda::simt {
+
+using ::weft::simt::blocks_for;
+
+template <class T>
+using Shared = T*;
+
+template <class T>
+__device__ __forceinline__ T* dynamic_shared(std::int64_t /*count*/, std::int64_t byte_offset = 0) {
+  extern __shared__ __align__(16) unsigned char weft_dynamic_shared[];
+  return reinterpret_cast<T*>(weft_dynamic_shared + byte_offset);
+}
+
+template <class... Parameters>
+struct Kernel {
+  const char* name;
+  void (*function)(Parameters...);
+};
+
+template <class... Parameters>
+Kernel<Parameters...> make_kernel(const char* name, void (*function)(Parameters...)) {
+  return {name, function};
+}
+
+inline void check_kernel(const char* name, cudaError_t status) {
+  if (status != cudaSuccess)
+    throw Error(ErrorCode::internal, std::string("kernel ") + name + ": " + cudaGetErrorString(status));
+}
+
+template <class... Parameters>
+void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
+            std::type_identity_t<Parameters>... arguments) {
+  ::weft::simt::check_launch_limits(kernel.name, grid, block, shared_bytes);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  if (shared_bytes > ::weft::simt::most_static_shared_bytes)
+    check_kernel(kernel.name, cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   static_cast<int>(shared_bytes)));
+  kernel.function<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
+  check_kernel(kernel.name, cudaGetLastError());
+}
+
+__device__ __forceinline__ void sync_block() { __syncthreads(); }
+
+template <class T>
+__device__ __forceinline__ T load_readonly(const T* address) {
+  return __ldg(address);
+}
+template <class T>
+__device__ __forceinline__ T load_streaming(const T* address) {
+  return __ldcs(address);
+}
+template <class T>
+__device__ __forceinline__ void store_streaming(T* address, std::type_identity_t<T> value) {
+  __stcs(address, value);
+}
+
+// CUDA's 8-byte atomics take long long, which std::int64_t is not everywhere.
+template <class T>
+using AtomicWord = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8,
+                                      std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>, T>;
+template <class T>
+using AtomicBits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+
+template <class To, class From>
+__device__ __forceinline__ To reinterpret_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+template <class T>
+__device__ __forceinline__ T atomic_add(T& target, std::type_identity_t<T> value) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    return static_cast<T>(
+        atomicAdd(reinterpret_cast<unsigned long long*>(&target), static_cast<unsigned long long>(value)));
+  } else {
+    return atomicAdd(&target, value);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ T atomic_cas(T& target, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
+  using Bits = AtomicBits<T>;
+  return reinterpret_bits<T>(
+      atomicCAS(reinterpret_cast<Bits*>(&target), reinterpret_bits<Bits>(expected), reinterpret_bits<Bits>(desired)));
+}
+
+template <class T>
+__device__ __forceinline__ T atomic_exchange(T& target, std::type_identity_t<T> value) {
+  using Bits = AtomicBits<T>;
+  return reinterpret_bits<T>(atomicExch(reinterpret_cast<Bits*>(&target), reinterpret_bits<Bits>(value)));
+}
+
+template <class T>
+__device__ __forceinline__ T atomic_max(T& target, std::type_identity_t<T> value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(atomicMax(reinterpret_cast<AtomicWord<T>*>(&target), static_cast<AtomicWord<T>>(value)));
+  } else {
+    T old = target;
+    while (old < value) {
+      const T seen = atomic_cas(target, old, value);
+      if (seen == old) break;
+      old = seen;
+    }
+    return old;
+  }
+}
+
+template <class T>
+__device__ __forceinline__ T atomic_min(T& target, std::type_identity_t<T> value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(atomicMin(reinterpret_cast<AtomicWord<T>*>(&target), static_cast<AtomicWord<T>>(value)));
+  } else {
+    T old = target;
+    while (value < old) {
+      const T seen = atomic_cas(target, old, value);
+      if (seen == old) break;
+      old = seen;
+    }
+    return old;
+  }
+}
+
+}  // namespace weft::on_cuda::simt

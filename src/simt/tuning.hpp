@@ -1,0 +1,23 @@
+#pragma once
+
+namespace weft::simt {
+
+/// The numbers kernels are tuned with, one set per GPU architecture. bench/NOTES.md tells how they were found.
+struct Tuning {
+  double csr_stream_mean = 128;  ///< csr stages rows up to this long on average through shared memory ...
+  int csr_stream_longest = 256;  ///< ... if none is longer than this
+  /// Otherwise it gives a row as many threads as leave each about this many entries ...
+  double csr_entries_per_lane_f32 = 11;
+  double csr_entries_per_lane_f64 = 6;
+  double csr_uneven = 16;        ///< ... or a whole warp, if the longest row is so many times the mean
+};
+
+/// `compute_capability` as in DeviceInfo: 90 for sm_90; 0, for the emulator, gives the defaults.
+constexpr Tuning tuning_for(int /*compute_capability*/) { return {}; }
+
+/// Those that fix the size of arrays, and so are compiled in: the same for all architectures.
+inline constexpr int block_threads = 256;
+inline constexpr int csr_stream_entries_per_thread = 8;
+inline constexpr int coo_entries_per_lane = 16;
+
+}  // namespace weft::simt

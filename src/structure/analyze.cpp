@@ -1,0 +1,370 @@
+#include <weft/structure.hpp>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "core/parallel.hpp"
+#include "sparse/row_parts.hpp"
+#include "structure/blocks.hpp"
+#include "structure/distinct.hpp"
+
+namespace weft {
+namespace {
+
+/// What is counted of the row lengths and row ends, for some of the rows. All integers: sums do not depend on the
+/// order.
+struct RowTally {
+  static constexpr Offset short_lengths = 1024;
+  std::vector<Index> rows_of_length = std::vector<Index>(short_lengths);
+  std::map<Offset, Index> rows_of_long_length;
+  Index bandwidth = 0;
+  Offset profile = 0;
+  Offset gaps = 0;   // sum of the differences of neighbouring columns: last - first
+  Offset pairs = 0;  // number of neighbouring columns
+
+  void add(const RowTally& other) {
+    for (std::size_t length = 0; length < rows_of_length.size(); ++length)
+      rows_of_length[length] += other.rows_of_length[length];
+    for (const auto& [length, rows] : other.rows_of_long_length) rows_of_long_length[length] += rows;
+    bandwidth = std::max(bandwidth, other.bandwidth);
+    profile += other.profile;
+    gaps += other.gaps;
+    pairs += other.pairs;
+  }
+};
+
+/// What is counted of the entries, for some of them.
+struct EntryTally {
+  Offset near_pairs = 0;  // neighbours in one line of x
+  Offset diagonal = 0;
+  Offset mirrored = 0;  // entries right of the diagonal whose mirror is stored
+  Offset zeros = 0;
+  Offset not_finite = 0;
+  Index dominant_rows = 0;
+  bool symmetric = true;
+  bool skew = true;
+  BitSet64 distinct;
+
+  void add(const EntryTally& other) {
+    near_pairs += other.near_pairs;
+    diagonal += other.diagonal;
+    mirrored += other.mirrored;
+    zeros += other.zeros;
+    not_finite += other.not_finite;
+    dominant_rows += other.dominant_rows;
+    symmetric &= other.symmetric;
+    skew &= other.skew;
+    distinct.insert(other.distinct);
+  }
+};
+
+/// Lends a Tally to each running range and sums them up in the end; there are never more than threads.
+template <class Tally>
+class TallyPool {
+ public:
+  template <class F>
+  void use(F&& body) {
+    std::unique_ptr<Tally> tally = take();
+    body(*tally);
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(tally));
+  }
+  Tally total() const {
+    Tally sum;
+    for (const auto& tally : idle_) sum.add(*tally);
+    return sum;
+  }
+
+ private:
+  std::unique_ptr<Tally> take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Tally> tally = std::move(idle_.back());
+        idle_.pop_back();
+        return tally;
+      }
+    }
+    return std::make_unique<Tally>();
+  }
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Tally>> idle_;
+};
+
+template <Value V>
+RowTally tally_rows(const Csr<V>& matrix) {
+  TallyPool<RowTally> pool;
+  parallel_ranges(matrix.rows, entry_grain, [&](Offset first_row, Offset last_row) {
+    pool.use([&](RowTally& tally) {
+      for (Index row = static_cast<Index>(first_row); row < last_row; ++row) {
+        const Offset begin = matrix.offsets[row], length = matrix.offsets[row + 1] - begin;
+        if (length < RowTally::short_lengths)
+          ++tally.rows_of_length[length];
+        else
+          ++tally.rows_of_long_length[length];
+        if (length == 0) continue;
+        const Index first = matrix.columns[begin], last = matrix.columns[begin + length - 1];
+        tally.bandwidth = std::max({tally.bandwidth, std::abs(row - first), std::abs(row - last)});
+        tally.profile += std::max(0, row - first);
+        tally.gaps += last - first;
+        tally.pairs += length - 1;
+      }
+    });
+  });
+  return pool.total();
+}
+
+/// Where `column` stands in a row's ascending columns, or null. Long rows: the columns are taken to be spread evenly,
+/// and the search starts where that says, in steps that double.
+const Index* find_column(const Index* begin, const Index* end, Index column) {
+  if (end - begin > 32) {
+    const Index first = *begin, last = end[-1];
+    if (column < first || column > last) return nullptr;
+    const double share = static_cast<double>(column - first) / static_cast<double>(last - first);
+    const Index* guess = begin + static_cast<std::ptrdiff_t>(share * static_cast<double>(end - begin - 1));
+    std::ptrdiff_t step = 1;
+    if (*guess < column) {
+      while (end - guess > step && guess[step] < column) step *= 2;
+      end = guess + std::min(step + 1, end - guess);
+      begin = guess + step / 2;
+    } else {
+      while (guess - begin > step && guess[-step] >= column) step *= 2;
+      begin = guess - std::min(step, guess - begin);
+      end = guess - step / 2 + 1;
+    }
+    begin = std::lower_bound(begin, end, column);
+  } else {
+    while (begin != end && *begin < column) ++begin;
+  }
+  return begin != end && *begin == column ? begin : nullptr;
+}
+
+/// The part of a row that one range of entries holds, for the comparison of the diagonal with the rest.
+struct RowWeight {
+  Index row = -1;
+  double diagonal = 0;
+  double others = 0;
+};
+
+template <Value V>
+class EntryPass {
+ public:
+  explicit EntryPass(const Csr<V>& matrix)
+      : matrix_(matrix),
+        square_(matrix.rows == matrix.cols),
+        column_used_(static_cast<std::size_t>(matrix.cols)),
+        row_ends_(static_cast<std::size_t>(2 * (matrix.nonzeros() / entry_grain + 1))) {
+    parallel_ranges(matrix.cols, entry_grain * 8, [&](Offset begin, Offset end) {
+      std::fill(column_used_.begin() + begin, column_used_.begin() + end, std::uint8_t(0));
+    });
+  }
+
+  EntryTally run() {
+    TallyPool<EntryTally> pool;
+    parallel_ranges(matrix_.nonzeros(), entry_grain, [&](Offset begin, Offset end) {
+      pool.use([&](EntryTally& tally) {
+        look_at_columns(tally, begin, end);
+        look_at_values(tally, begin, end);
+        look_at_rows(tally, begin, end);
+      });
+    });
+    EntryTally total = pool.total();
+    total.dominant_rows += dominant_among_cut_rows();
+    if (total.distinct.size() > Structure::distinct_limit) many_distinct_.store(true);
+    return total;
+  }
+
+  bool many_distinct() const { return many_distinct_; }
+
+  Index unused_columns() const {
+    std::atomic<Index> unused{0};
+    parallel_ranges(matrix_.cols, entry_grain * 8, [&](Offset begin, Offset end) {
+      unused += static_cast<Index>(std::count(column_used_.begin() + begin, column_used_.begin() + end, 0));
+    });
+    return unused;
+  }
+
+ private:
+  void look_at_columns(EntryTally& tally, Offset begin, Offset end) {
+    const Index* columns = matrix_.columns.data();
+    Offset near_pairs = 0;
+#pragma omp simd reduction(+ : near_pairs)
+    for (Offset i = std::max<Offset>(begin, 1); i < end; ++i) near_pairs += (columns[i] ^ columns[i - 1]) < 8;
+    tally.near_pairs += near_pairs;
+    std::uint8_t* used = column_used_.data();
+    for (Offset i = begin; i < end; ++i) {
+      std::atomic_ref<std::uint8_t> mark(used[columns[i]]);
+      if (!mark.load(std::memory_order_relaxed)) mark.store(1, std::memory_order_relaxed);
+    }
+  }
+
+  void look_at_values(EntryTally& tally, Offset begin, Offset end) {
+    const V* values = matrix_.values.data();
+    Offset zeros = 0, not_finite = 0;
+#pragma omp simd reduction(+ : zeros, not_finite)
+    for (Offset i = begin; i < end; ++i) {
+      zeros += values[i] == V(0);
+      not_finite += !(std::abs(values[i]) <= std::numeric_limits<V>::max());
+    }
+    tally.zeros += zeros;
+    tally.not_finite += not_finite;
+    if (!many_distinct_.load(std::memory_order_relaxed))
+      collect_distinct(tally.distinct, {values + begin, values + end});
+  }
+
+  /// Most matrices with few distinct values repeat them closely: a small table of recent ones spares the set.
+  void collect_distinct(BitSet64& distinct, std::span<const V> values) {
+    using Bits = std::conditional_t<sizeof(V) == 4, std::uint32_t, std::uint64_t>;
+    constexpr int table_bits = 8;
+    std::array<Bits, 1 << table_bits> recent;
+    recent.fill(std::bit_cast<Bits>(values[0]));
+    distinct.insert(recent[0]);
+    for (const V& value : values) {
+      const Bits bits = std::bit_cast<Bits>(value);
+      Bits& slot = recent[bits * 0x9e3779b97f4a7c15u >> (64 - table_bits)];
+      if (slot == bits) continue;
+      slot = bits;
+      distinct.insert(bits);
+    }
+    if (distinct.size() > Structure::distinct_limit) many_distinct_.store(true, std::memory_order_relaxed);
+  }
+
+  void look_at_rows(EntryTally& tally, Offset begin, Offset end) {
+    const Offset* offsets = matrix_.offsets.data();
+    const Index* columns = matrix_.columns.data();
+    const V* values = matrix_.values.data();
+    for_row_parts(offsets, matrix_.rows, begin, end, [&](Index row, Offset first, Offset last) {
+      const bool opens = first == offsets[row];
+      if (opens && first > 0) tally.near_pairs -= (columns[first] ^ columns[first - 1]) < 8;
+
+      RowWeight weight{row};
+      Offset i = first;
+      for (; i < last && columns[i] < row; ++i) weight.others += std::abs(static_cast<double>(values[i]));
+      if (i < last && columns[i] == row) {
+        weight.diagonal = std::abs(static_cast<double>(values[i]));
+        ++tally.diagonal;
+        tally.skew &= values[i] == V(0);
+        tally.symmetric &= values[i] == values[i];
+        ++i;
+      }
+      if (square_) look_for_mirrors(tally, row, i, last);
+      for (; i < last; ++i) weight.others += std::abs(static_cast<double>(values[i]));
+      if (opens && last == offsets[row + 1])
+        tally.dominant_rows += weight.diagonal >= weight.others;
+      else
+        row_ends_[first / entry_grain * 2 + opens] = weight;
+    });
+  }
+
+  void look_for_mirrors(EntryTally& tally, Index row, Offset first, Offset last) const {
+    const Index* columns = matrix_.columns.data();
+    for (Offset i = first; i < last; ++i) {
+      const Index mirror_row = columns[i];
+      const Index* mirror =
+          find_column(columns + matrix_.offsets[mirror_row], columns + matrix_.offsets[mirror_row + 1], row);
+      if (!mirror) continue;
+      ++tally.mirrored;
+      if (!tally.symmetric && !tally.skew) continue;
+      const V here = matrix_.values[i], there = matrix_.values[mirror - columns];
+      tally.symmetric &= here == there;
+      tally.skew &= here == -there;
+    }
+  }
+
+  /// Rows that lie in more than one range: their parts are added in order.
+  Index dominant_among_cut_rows() const {
+    Index dominant = 0;
+    RowWeight sum;
+    const auto close = [&] { dominant += sum.row >= 0 && sum.diagonal >= sum.others; };
+    for (const RowWeight& part : row_ends_) {
+      if (part.row < 0) continue;
+      if (part.row != sum.row) {
+        close();
+        sum = RowWeight{part.row};
+      }
+      sum.diagonal += part.diagonal;
+      sum.others += part.others;
+    }
+    close();
+    return dominant;
+  }
+
+  const Csr<V>& matrix_;
+  const bool square_;
+  Array<std::uint8_t> column_used_;
+  std::vector<RowWeight> row_ends_;  // by range: the end of a row begun before it, the beginning of one that goes on
+  std::atomic<bool> many_distinct_{false};
+};
+
+void describe_row_lengths(Structure& facts, const RowTally& tally) {
+  for (Offset length = 0; length < RowTally::short_lengths; ++length)
+    if (tally.rows_of_length[length] > 0) facts.row_lengths.push_back({length, tally.rows_of_length[length]});
+  for (const auto& [length, rows] : tally.rows_of_long_length) facts.row_lengths.push_back({length, rows});
+  if (facts.rows == 0) return;
+
+  facts.shortest_row = facts.row_lengths.front().length;
+  facts.longest_row = facts.row_lengths.back().length;
+  facts.empty_rows = tally.rows_of_length[0];
+  facts.mean_row = static_cast<double>(facts.nonzeros) / facts.rows;
+  double squares = 0;
+  for (const LengthCount& count : facts.row_lengths) {
+    const double distance = static_cast<double>(count.length) - facts.mean_row;
+    squares += distance * distance * count.rows;
+  }
+  facts.row_deviation = std::sqrt(squares / facts.rows);
+}
+
+double share(Offset part, Offset whole) {
+  return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+template <Value V>
+Structure analyze(const Csr<V>& matrix) {
+  Structure facts;
+  facts.rows = matrix.rows;
+  facts.cols = matrix.cols;
+  facts.nonzeros = matrix.nonzeros();
+
+  const RowTally rows = tally_rows(matrix);
+  describe_row_lengths(facts, rows);
+  facts.bandwidth = rows.bandwidth;
+  facts.profile = rows.profile;
+  facts.mean_column_gap = rows.pairs == 0 ? 0 : share(rows.gaps, rows.pairs);
+
+  EntryPass pass(matrix);
+  const EntryTally entries = pass.run();
+  facts.empty_columns = pass.unused_columns();
+  facts.locality = share(entries.near_pairs, rows.pairs);
+  facts.diagonal_entries = static_cast<Index>(entries.diagonal);
+  facts.dominant_rows = entries.dominant_rows + facts.empty_rows;
+  facts.zeros_stored = entries.zeros;
+  facts.not_finite = entries.not_finite;
+  facts.many_distinct_values = pass.many_distinct();
+  facts.distinct_values = facts.many_distinct_values ? Structure::distinct_limit : entries.distinct.size();
+
+  if (matrix.rows == matrix.cols) {
+    const Offset off_diagonal = facts.nonzeros - entries.diagonal;
+    facts.pattern_symmetry = share(2 * entries.mirrored, off_diagonal);
+    facts.pattern_symmetric = 2 * entries.mirrored == off_diagonal;
+    facts.values_symmetric = facts.pattern_symmetric && entries.symmetric;
+    facts.values_skew = facts.pattern_symmetric && entries.skew;
+  }
+
+  const Blocks blocks = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
+  facts.block_size = blocks.size;
+  facts.block_fill = blocks.fill;
+  return facts;
+}
+
+#define WEFT_INSTANTIATE(V) template Structure analyze(const Csr<V>&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft

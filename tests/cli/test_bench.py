@@ -1,0 +1,72 @@
+import csv
+import io
+import json
+
+import pytest
+
+FAST = ["--seconds", "0.01", "--repeat", "3"]
+
+
+def test_table_stays_as_agreed(succeed, golden):
+    text = succeed("bench", "gen:poisson2d:20", "--formats", "csr,coo", *FAST)
+    machine, rest = text.split("\n", 1)
+    assert "measured bandwidth" in machine
+    golden("bench", rest)
+
+
+def test_every_format_of_the_registry_is_measured(succeed):
+    names = [m["name"] for m in json.loads(succeed("bench", "gen:poisson2d:9", "--json", "-", *FAST))["cases"][0]["measurements"]]
+    for entry in json.loads(succeed("doctor", "--json"))["formats"]:
+        assert (entry["name"] in names) == ("cpu" in entry["devices"])
+
+
+def test_json_has_the_fields_of_its_schema(succeed):
+    report = json.loads(succeed("bench", "gen:poisson2d:20", "gen:rmat:8", "--type", "both", "--peers", "all", "--json",
+                                "-", *FAST))
+    assert report["schema"] == 1
+    assert report["parameters"] == {"seconds": 0.01, "groups": 3, "seed": 1}
+    assert report["bandwidth_bytes_per_second"] > 0
+    for name in ("version", "compiler", "cpu", "threads", "isa", "gpus", "driver", "why_no_gpu", "memory_bytes"):
+        assert name in report["machine"]
+    assert [(case["source"], case["type"]) for case in report["cases"]] == [
+        ("gen:poisson2d:20", "f64"), ("gen:poisson2d:20", "f32"), ("gen:rmat:8", "f64"), ("gen:rmat:8", "f32")]
+    for case in report["cases"]:
+        assert case["rows"] > 0 and case["nonzeros"] > 0
+        for one in case["measurements"]:
+            assert one["failure"] is None and one["correct"] is True
+            assert one["median_seconds"] > 0 and one["low_seconds"] <= one["median_seconds"] <= one["high_seconds"]
+            assert one["gflops"] == pytest.approx(2e-9 * case["nonzeros"] / one["median_seconds"])
+            size = 8 if case["type"] == "f64" else 4
+            moved = one["bytes"] + size * (case["rows"] + case["cols"])
+            assert one["gigabytes_per_second"] == pytest.approx(1e-9 * moved / one["median_seconds"])
+            assert 0 <= one["max_error"] < (1e-14 if case["type"] == "f64" else 1e-5)
+            for name in ("setup_seconds", "break_even_products", "bandwidth_share", "bytes_per_nonzero", "peer_ratio"):
+                assert name in one
+
+
+def test_csv_has_a_line_for_each_measurement(succeed, tmp_path):
+    text = succeed("bench", "gen:poisson2d:20", "--formats", "csr,coo", "--csv", "results.csv", *FAST)
+    assert "GFLOP/s" in text
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
+    assert [line["name"] for line in lines] == ["csr", "coo"]
+    assert all(float(line["median_seconds"]) > 0 and line["failure"] == "" for line in lines)
+
+
+def test_a_peer_is_named_in_the_table_and_csr_is_related_to_it(succeed):
+    report = json.loads(succeed("bench", "gen:poisson2d:20", "--formats", "csr", "--peers", "eigen", "--json", "-", *FAST))
+    if report["notes"]:
+        pytest.skip(report["notes"][0])
+    csr, eigen = report["cases"][0]["measurements"]
+    assert eigen["name"] == "eigen" and eigen["peer"] is True
+    assert csr["peer_ratio"] == pytest.approx(eigen["median_seconds"] / csr["median_seconds"])
+
+
+def test_a_missing_peer_is_one_line_and_no_failure(weft):
+    done = weft("bench", "gen:poisson2d:9", "--formats", "csr", "--peers", "cusparse", *FAST)
+    assert done.returncode == 0
+    assert done.stderr.startswith("weft: no comparison with cusparse: ") and done.stderr.count("\n") == 1
+
+
+def test_awkward_matrices_are_measured_too(succeed, tmp_path):
+    (tmp_path / "empty.mtx").write_text("%%MatrixMarket matrix coordinate real general\n5 3 0\n")
+    succeed("bench", "empty.mtx", "gen:dense:1:40", "gen:empty-rows:50", *FAST)

@@ -1,0 +1,46 @@
+import re
+
+import pytest
+
+COMMANDS = ["info", "gen", "convert", "spmv", "bench", "doctor"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_is_a_result_and_stays_as_agreed(weft, golden, command):
+    done = weft(*command.split(), "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= 120
+    golden(f"help-{command or 'weft'}", done.stdout, exact=True)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_examples_in_help_run_as_they_stand(succeed, command):
+    examples = re.findall(r"^  weft (.*)$", succeed(*command.split(), "--help").split("Example")[1], re.MULTILINE)
+    assert examples
+    for example in examples:
+        fast = ["--seconds", "0.01", "--repeat", "2"] if example.startswith("bench") else []
+        succeed(*example.split(), *fast)
+
+
+def test_version(succeed):
+    assert re.fullmatch(r"weft \d+\.\d+\.\d+\n", succeed("--version"))
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["fly"], ["--fly"], ["info"], ["info", "a.mtx", "b.mtx"], ["spmv", "gen:poisson2d:4", "--type", "f16"],
+    ["spmv", "gen:poisson2d:4", "--threads", "0"], ["spmv", "gen:poisson2d:4", "--threads", "two"],
+    ["spmv", "gen:poisson2d:4", "--format", "bogus"], ["spmv", "gen:poisson2d:4", "--beta", "2"],
+    ["spmv", "gen:poisson2d:4", "--x", "random:many"], ["spmv", "gen:poisson2d:4", "--products", "0"],
+    ["bench", "gen:poisson2d:4", "--formats", "csr,bogus"], ["bench", "gen:poisson2d:4", "--peers", "bogus"],
+    ["bench", "gen:poisson2d:4", "--json", "-", "--csv", "-"], ["bench", "--suite", "bogus"],
+    ["gen", "gen:poisson2d:4"], ["gen"], ["gen", "gen:poisson2d:4", "-o", "f.txt"], ["convert", "a.mtx"],
+    ["info", "gen:poisson2d:4", "--svg", "-", "--json"],
+])
+def test_wrong_usage_is_told_in_a_sentence(refuse, arguments):
+    refuse(2, *arguments)
+
+
+def test_usage_sentences_say_what_to_do_next(refuse):
+    assert "weft spmv --help" in refuse(2, "spmv", "--fly")
+    assert "csr" in refuse(2, "spmv", "gen:poisson2d:4", "--format", "bogus")
+    assert ".weft" in refuse(2, "gen", "gen:poisson2d:4", "-o", "f.txt")

@@ -1,0 +1,83 @@
+"""Ctrl-C, and the progress bar that only a terminal gets to see."""
+
+import os
+import pty
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+
+def writes_into(process, folder):
+    """Whether the process has a file of that folder open."""
+    try:
+        for name in os.listdir(f"/proc/{process.pid}/fd"):
+            if os.readlink(f"/proc/{process.pid}/fd/{name}").startswith(str(folder)):
+                return True
+    except OSError:
+        pass
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", ["f.mtx", "f.weft"])
+def test_an_interrupted_write_leaves_nothing(weft_bin, tmp_path, number, name):
+    process = subprocess.Popen([weft_bin, "gen", "gen:poisson3d:200", "-o", name], cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 100
+    while process.poll() is None and not writes_into(process, tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == -number, errors
+    assert (output, errors) == (b"", b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+def on_terminal(command, folder):
+    """Runs with standard error on a terminal; returns what was drawn there and standard output."""
+    master, slave = pty.openpty()
+    drawn = []
+
+    def read():
+        try:
+            while block := os.read(master, 4096):
+                drawn.append(block)
+        except OSError:
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=slave,
+                          env={**os.environ, "TERM": "xterm"}, timeout=120)
+    os.close(slave)
+    reader.join(timeout=10)
+    os.close(master)
+    assert done.returncode == 0
+    return b"".join(drawn).decode(), done.stdout.decode()
+
+
+LONG = ["gen", "gen:poisson3d:120", "-o", "f.mtx"]
+
+
+def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(weft_bin, tmp_path):
+    drawn, output = on_terminal([weft_bin, *LONG], tmp_path)
+    assert "writing f.mtx [" in drawn and " %" in drawn
+    assert output == ""
+    last = drawn.rsplit("\r", 2)
+    assert "weft: wrote f.mtx" in drawn.rsplit("\r\033[K", 1)[1], last
+    updates = drawn.count("%")
+    assert updates < 600, "redrawn more often than ten times a second"
+
+
+@pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
+def test_no_bar_when_not_wanted(weft_bin, tmp_path, option):
+    drawn, _ = on_terminal([weft_bin, *LONG, option], tmp_path)
+    assert "[" not in drawn
+
+
+def test_no_bar_without_a_terminal(weft):
+    assert weft(*LONG).stderr.count("\n") == 1
+    assert "\033" not in weft(*LONG).stderr

@@ -1,0 +1,23 @@
+#include "counting_new.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<long> count{0};
+}
+
+namespace weft::test {
+long allocations() { return count; }
+}  // namespace weft::test
+
+#ifndef __SANITIZE_ADDRESS__
+void* operator new(std::size_t size) {
+  ++count;
+  if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif

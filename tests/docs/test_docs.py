@@ -1,0 +1,77 @@
+"""What the documentation shows is true: programs are the ones that were compiled, commands run, links lead somewhere."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["WEFT_BUILD"])
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+# Commands that the text may show and that .ci/run runs itself: running them from inside a test would not end.
+RUN_BY_CI = re.compile(r"(make|git|\.ci/run|tools/|cmake|ctest|sudo|FUZZ_SECONDS=|STEPS=)")
+
+
+def blocks():
+    """(name, comment before the block, language, body) of every fenced block."""
+    fence = re.compile(r"(?:<!-- ([^\n]*?) -->\n)?^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    for path in DOCUMENTS:
+        text = path.read_text()
+        for match in fence.finditer(text):
+            line = text.count("\n", 0, match.start(2)) + 1
+            yield pytest.param(match[1] or "", match[2], match[3], id=f"{path.relative_to(ROOT)}:{line}")
+
+
+def test_programs_and_tables_are_what_they_claim():
+    result = subprocess.run([ROOT / "tools/update-docs", BUILD, "--check"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("comment, language, body", blocks())
+def test_block_is_compiled_or_run(comment, language, body, tmp_path):
+    if language in ("cpp", "cmake", "cuda"):
+        if comment.startswith("part of: "):
+            source = (ROOT / comment.removeprefix("part of: ")).read_text()
+            assert body in source, "the text shows lines that its source does not hold"
+        else:
+            assert comment.startswith("file: "), "a program must come from a file that is compiled: see tools/update-docs"
+    elif language in ("sh", "console"):
+        prompts = [line.removeprefix("$ ") for line in body.splitlines() if language == "sh" or line.startswith("$ ")]
+        commands = [line for line in prompts if not RUN_BY_CI.match(line)]
+        if not commands:
+            return
+        environment = dict(os.environ, PATH=f"{BUILD / 'apps/weft'}:{os.environ['PATH']}")
+        result = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(commands)], cwd=tmp_path, env=environment,
+                                capture_output=True, text=True, timeout=120)
+        assert result.returncode == 0, f"{body}\n{result.stdout}\n{result.stderr}"
+    else:
+        assert language in ("text", "json"), f"say what kind of block this is (found '{language}')"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    targets = re.findall(r"\]\(([^)\s]+)\)", path.read_text()) + re.findall(r'(?:src|srcset|href)="([^"]+)"', path.read_text())
+    for target in targets:
+        if re.match(r"(https?:|mailto:|#)", target):
+            continue
+        assert (path.parent / target.split("#")[0]).exists(), f"{target} is missing"
+
+
+def test_every_page_is_linked_from_the_index():
+    index = (ROOT / "docs/index.md").read_text()
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page.name != "index.md":
+            assert f"({page.name})" in index, f"docs/index.md does not link {page.name}"
+
+
+def test_versions_agree():
+    version = re.search(r'WEFT_VERSION "([^"]+)"', (ROOT / "include/weft/version.hpp").read_text()).group(1)
+    assert re.search(rf"^version: {re.escape(version)}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert f"VERSION {version} " in (ROOT / "CMakeLists.txt").read_text()
+
+
+def test_presets_are_valid_json():
+    json.loads((ROOT / "CMakePresets.json").read_text())

@@ -1,0 +1,80 @@
+"""An installed Weft can be used by somebody else's project: through CMake, through pkg-config, and moved elsewhere."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONSUMER = pathlib.Path(__file__).parent / "consumer"
+VERSION = re.search(r'WEFT_VERSION "([^"]+)"', (ROOT / "include/weft/version.hpp").read_text()).group(1)
+
+
+def run(*command, **options):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory):
+    """The tree that `cmake --install` leaves, moved once: nothing in it may remember where it was installed first."""
+    folder = tmp_path_factory.mktemp("installed")
+    run("cmake", "--install", os.environ["WEFT_BUILD"], "--prefix", folder / "first")
+    shutil.move(folder / "first", folder / "moved")
+    return folder / "moved"
+
+
+@pytest.fixture(scope="session")
+def library_path(prefix):
+    """The environment in which a program finds a shared libweft; a static one needs nothing."""
+    return dict(os.environ, LD_LIBRARY_PATH=str(prefix / "lib"))
+
+
+def check_consumer(program, environment):
+    assert re.fullmatch(rf"weft {re.escape(VERSION)}, \S+, 4380 nonzeros: right\n", run(program, env=environment))
+
+
+def test_find_package_builds_and_runs_a_consumer(prefix, library_path, tmp_path):
+    run("cmake", "-S", CONSUMER, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
+    run("cmake", "--build", tmp_path)
+    check_consumer(tmp_path / "consumer", library_path)
+
+
+def test_find_package_refuses_another_version(prefix, tmp_path):
+    shutil.copytree(CONSUMER, tmp_path / "consumer")
+    lists = tmp_path / "consumer/CMakeLists.txt"
+    lists.write_text(lists.read_text().replace("weft 0.1", "weft 9.9"))
+    result = subprocess.run(["cmake", "-S", lists.parent, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
+                            capture_output=True, text=True)
+    assert result.returncode != 0 and "9.9" in result.stderr
+
+
+def test_pkg_config_builds_and_runs_a_consumer(prefix, library_path, tmp_path):
+    static = [] if list(prefix.glob("lib/libweft.so*")) else ["--static"]
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
+    flags = run("pkg-config", "--cflags", "--libs", *static, "weft", env=environment).split()
+    run("g++", "-std=c++20", CONSUMER / "main.cpp", "-o", tmp_path / "consumer", *flags)
+    check_consumer(tmp_path / "consumer", library_path)
+
+
+def test_every_installed_header_compiles_on_its_own(prefix, tmp_path):
+    headers = sorted((prefix / "include/weft").glob("*.hpp"))
+    assert headers
+    for header in headers:
+        source = tmp_path / f"{header.stem}.cpp"
+        source.write_text(f"#include <weft/{header.name}>\n#include <weft/{header.name}>\n")
+        run("g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{prefix}/include", source)
+
+
+def test_nothing_of_the_build_is_named_in_what_was_installed(prefix):
+    build = os.environ["WEFT_BUILD"]
+    for path in [*prefix.glob("lib/cmake/weft/*"), *prefix.glob("lib/pkgconfig/*")]:
+        text = path.read_text()
+        assert build not in text and str(ROOT) not in text, path
+
+
+def test_the_installed_tool_runs(prefix, library_path):
+    assert VERSION in run(prefix / "bin/weft", "--version", env=library_path)

@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+#include <weft/plan.hpp>
+
+#include <vector>
+
+#include "counting_new.hpp"
+#include "formats/registry.hpp"
+#include "structures.hpp"
+
+namespace weft::test {
+namespace {
+
+TEST(Plan, ApplyAllocatesNothingOnTheCpu) {
+  const auto matrix = random_rows<double>(3000, std::vector<Index>(2000, 40));
+  std::vector<double> x(6000, 1.0), y(6000);
+  for (const Format* format : registry()) {
+    if (!format->runs_on(Device::Kind::cpu)) continue;
+    auto p = plan(matrix, {.format = format->info.name, .transpose = true});
+    const auto all_ways = [&] {
+      p.apply(std::span<const double>(x.data(), 3000), std::span(y.data(), 2000));
+      p.apply(Op::transpose, 2.0, std::span<const double>(x.data(), 2000), 1.0, std::span(y.data(), 3000));
+      p.apply(Op::none, 1.0, Vectors<const double>{std::span<const double>(x.data(), 6000), 2, 3000}, 0.0,
+              Vectors<double>{std::span(y.data(), 4000), 2, 2000});
+    };
+    all_ways();
+    const long before = allocations();
+    all_ways();
+    EXPECT_EQ(allocations() - before, 0) << format->info.name;
+  }
+}
+
+}  // namespace
+}  // namespace weft::test
