@@ -104,7 +104,7 @@ std::vector<Offset> LineChunks::count_entries(Offset expected, const char* what)
                 "more text stands after the " + announced + " that the size line announces");
   if (found < expected)
     refuse_line(
-        ErrorCode::parse, name_, first_line_ + count_newlines(text_),
+        ErrorCode::parse, name_, last_line(),
         "the file ends after " + std::to_string(found) + " of the " + announced + " that the size line announces");
   return counts;
 }
