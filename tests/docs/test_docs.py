@@ -42,7 +42,7 @@ def compiles(fragment, folder):
     return subprocess.run(["g++", "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", source], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("comment, language, body", blocks())
+@pytest.mark.parametrize("comment, language, body", list(blocks()))
 def test_block_is_compiled_or_run(comment, language, body, tmp_path):
     if language in ("cpp", "cmake"):
         if comment.startswith("part of: "):
