@@ -4,8 +4,10 @@
 // The one place that names the SIMD library, for files compiled once per instruction set.
 namespace weft::WEFT_ISA_NAMESPACE {
 
+/// Sixteen bytes wide whatever the CPU has: where each lane needs a load of its own from x, putting together wider vectors
+/// costs more than they save (bench/NOTES.md).
 template <class V>
-using Simd = std::experimental::native_simd<V>;
+using Simd = std::experimental::simd<V, std::experimental::simd_abi::deduce_t<V, 16 / sizeof(V)>>;
 
 /// The lanes' sum, always added in the same order.
 template <class V>
