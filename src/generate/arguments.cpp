@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "io/text_cursor.hpp"
+
 namespace weft::generation {
 
 namespace {
@@ -60,7 +62,7 @@ Arguments::Arguments(const Generator& generator, std::string_view text) : genera
       named_.push_back({std::string(word.substr(0, equals)), std::string(word.substr(equals + 1))});
     else if (!named_.empty())
       fail(ErrorCode::invalid_argument,
-           "'" + std::string(word) + "' comes after '" + named_.back().key + "=', where only key=value may stand");
+           io::quoted(word) + " comes after '" + named_.back().key + "=', where only key=value may stand");
     else
       positional_.emplace_back(word);
   }
@@ -76,7 +78,7 @@ std::int64_t Arguments::whole_number(std::string_view name, std::string_view tex
                                      std::int64_t most, bool is_size) const {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string called = std::string(name) + " = '" + std::string(text) + "'";
+  const std::string called = std::string(name) + " = " + io::quoted(text);
   const bool overflows = problem == std::errc::result_out_of_range;
   if ((problem != std::errc() && !overflows) || end != text.data() + text.size())
     fail(ErrorCode::invalid_argument, called + " is not a whole number");
@@ -131,11 +133,11 @@ std::int64_t Arguments::product(std::initializer_list<std::int64_t> factors) con
 }
 
 void Arguments::finish() const {
-  if (has_next()) fail(ErrorCode::invalid_argument, "'" + positional_[next_] + "' is one argument too many");
+  if (has_next()) fail(ErrorCode::invalid_argument, io::quoted(positional_[next_]) + " is one argument too many");
   for (const Named& candidate : named_)
     if (!candidate.used)
       fail(ErrorCode::invalid_argument,
-           "there is no argument '" + candidate.key + "='" + did_you_mean(candidate.key, known_keys_));
+           "there is no argument " + io::quoted(candidate.key + "=") + did_you_mean(candidate.key, known_keys_));
 }
 
 }  // namespace weft::generation

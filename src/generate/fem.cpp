@@ -7,6 +7,7 @@
 #include "generate/build.hpp"
 #include "generate/element.hpp"
 #include "generate/topology.hpp"
+#include "io/text_cursor.hpp"
 
 namespace weft::generation {
 
@@ -165,9 +166,9 @@ Csr<V> fem(std::string_view text, const Progress& progress) {
   const std::string_view order = last_word(text, "the equation and the order");
   const std::string_view equation = last_word(text, "the equation or the order");
   if (order != "p1" && order != "p2")
-    refuse("the order '" + std::string(order) + "' is neither p1 nor p2" + did_you_mean(order, {"p1", "p2"}));
+    refuse("the order " + io::quoted(order) + " is neither p1 nor p2" + did_you_mean(order, {"p1", "p2"}));
   if (equation != "poisson" && equation != "elasticity")
-    refuse("the equation '" + std::string(equation) + "' is neither poisson nor elasticity" +
+    refuse("the equation " + io::quoted(equation) + " is neither poisson nor elasticity" +
            did_you_mean(equation, {"poisson", "elasticity"}));
   if (text.empty()) refuse("the mesh is missing");
   const Mesh mesh = read_gmsh(std::string(text));

@@ -4,6 +4,7 @@
 
 #include "generate/fem.hpp"
 #include "generate/recipes.hpp"
+#include "io/text_cursor.hpp"
 
 namespace weft {
 
@@ -73,7 +74,7 @@ const Generator& fem_description() {
     list += (list.empty() ? "" : ", ") + recipe.description.name;
   }
   const std::string question = generation::did_you_mean(name, names);
-  throw Error(ErrorCode::invalid_argument, "there is no generator '" + std::string(name) + "'" +
+  throw Error(ErrorCode::invalid_argument, "there is no generator " + io::quoted(name) +
                                                (question.empty() ? ";" : question) + " there are " + list +
                                                " (as gen:NAME:ARGS), and fem:MESH");
 }
