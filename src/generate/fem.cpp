@@ -15,7 +15,7 @@ namespace {
 /// The springs a node takes part in.
 struct SpringNode {
   Index node;
-  Index face;
+  std::size_t face;
   int local;  ///< the node's number among the face's nodes
 };
 
@@ -53,11 +53,11 @@ class Assembly {
     springs_ = spring_faces(mesh_);
     for (std::size_t face = 0; face < springs_.size(); ++face) {
       const auto nodes = nodes_of_face(springs_[face]);
-      for (int local = 0; local < face_nodes; ++local)
-        spring_nodes_.push_back({nodes[local], static_cast<Index>(face), local});
+      for (int local = 0; local < face_nodes; ++local) spring_nodes_.push_back({nodes[local], face, local});
     }
-    std::stable_sort(spring_nodes_.begin(), spring_nodes_.end(),
-                     [](const SpringNode& a, const SpringNode& b) { return a.node < b.node; });
+    std::sort(spring_nodes_.begin(), spring_nodes_.end(), [](const SpringNode& a, const SpringNode& b) {
+      return std::pair(a.node, a.face) < std::pair(b.node, b.face);
+    });
   }
 
   const Index* nodes_of_element(Index element) const {

@@ -31,13 +31,17 @@ Array<std::int64_t> first_with_same_key(std::int64_t items, std::int64_t points,
     bucketed[std::atomic_ref(ends[key(item)[0]]).fetch_add(1, std::memory_order_relaxed)] = item;
   });
   Array<std::int64_t> first(static_cast<std::size_t>(items));
-  parallel_for(points, 256, [&](std::int64_t point) {
-    const auto begin = bucketed.begin() + (point == 0 ? 0 : ends[point - 1]);
-    const auto end = bucketed.begin() + ends[point];
-    std::sort(begin, end, [&](std::int64_t a, std::int64_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
-    for (auto item = begin, lowest = begin; item != end; ++item) {
-      if (key(*item) != key(*lowest)) lowest = item;
-      first[*item] = *lowest;
+  parallel_ranges(points, 256, [&](std::int64_t from, std::int64_t to) {
+    std::vector<std::pair<decltype(key(0)), std::int64_t>> bucket;
+    for (std::int64_t point = from; point < to; ++point) {
+      bucket.clear();
+      for (Offset i = point == 0 ? 0 : ends[point - 1]; i < ends[point]; ++i)
+        bucket.emplace_back(key(bucketed[i]), bucketed[i]);
+      std::sort(bucket.begin(), bucket.end());
+      for (auto item = bucket.begin(), lowest = item; item != bucket.end(); ++item) {
+        if (item->first != lowest->first) lowest = item;
+        first[item->second] = lowest->second;
+      }
     }
   });
   return first;

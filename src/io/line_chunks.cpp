@@ -104,9 +104,15 @@ std::vector<Offset> LineChunks::count_entries(Offset expected, const char* what)
                 "more text stands after the " + announced + " that the size line announces");
   if (found < expected)
     refuse_line(
-        ErrorCode::parse, name_, first_line_ + count_newlines(text_),
+        ErrorCode::parse, name_, last_line(),
         "the file ends after " + std::to_string(found) + " of the " + announced + " that the size line announces");
   return counts;
+}
+
+/// Of a text without lines, the one before it: the size line.
+std::size_t LineChunks::last_line() const {
+  const bool ended = text_.empty() || text_.back() == '\n';
+  return first_line_ + count_newlines(text_) - (ended ? 1 : 0);
 }
 
 std::size_t LineChunks::line_number(std::size_t chunk_index, std::size_t offset) const {

@@ -46,6 +46,7 @@ class LineChunks {
 
  private:
   std::vector<Offset> entries_per_chunk() const;
+  std::size_t last_line() const;
 
   std::string_view text_;
   std::string tail_;  ///< the last chunk with the newline that the file lacks, or empty

@@ -4,9 +4,12 @@ namespace weft::simt {
 
 /// The numbers kernels are tuned with, one set per GPU architecture. bench/NOTES.md tells how they were found.
 struct Tuning {
-  double csr_stream_mean = 12;       ///< rows up to this long on average are staged through shared memory ...
-  int csr_stream_longest = 64;       ///< ... if none is longer than this
-  double csr_entries_per_lane = 6;   ///< csr gives a row as many threads as leave each about this many entries
+  double csr_stream_mean = 128;  ///< csr stages rows up to this long on average through shared memory ...
+  int csr_stream_longest = 256;  ///< ... if none is longer than this
+  /// Otherwise it gives a row as many threads as leave each about this many entries ...
+  double csr_entries_per_lane_f32 = 11;
+  double csr_entries_per_lane_f64 = 6;
+  double csr_uneven = 16;        ///< ... or a whole warp, if the longest row is so many times the mean
 };
 
 /// `compute_capability` as in DeviceInfo: 90 for sm_90; 0, for the emulator, gives the defaults.

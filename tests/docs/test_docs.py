@@ -13,6 +13,8 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 
 # Commands that the text may show and that .ci/run runs itself: running them from inside a test would not end.
 RUN_BY_CI = re.compile(r"(make|git|\.ci/run|tools/|cmake|ctest|sudo|FUZZ_SECONDS=|STEPS=)")
+# Commands that need a GPU, a mesh of the reader's own, or many minutes.
+NEEDS_MORE = re.compile(r"--device gpu|fem:part\.msh|--suite ")
 
 
 def blocks():
@@ -30,22 +32,32 @@ def test_programs_and_tables_are_what_they_claim():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("comment, language, body", blocks())
+def compiles(fragment, folder):
+    """A few lines of a program: includes go to the top, the rest into a function."""
+    lines = fragment.splitlines()
+    includes = [line for line in lines if line.startswith("#include")]
+    body = [line for line in lines if not line.startswith("#include")]
+    source = folder / "fragment.cpp"
+    source.write_text("\n".join(["#include <weft/weft.hpp>", *includes, "void fragment();", "void fragment() {", *body, "}\n"]))
+    return subprocess.run(["g++", "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", source], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("comment, language, body", list(blocks()))
 def test_block_is_compiled_or_run(comment, language, body, tmp_path):
-    if language in ("cpp", "cmake", "cuda"):
+    if language in ("cpp", "cmake"):
         if comment.startswith("part of: "):
             source = (ROOT / comment.removeprefix("part of: ")).read_text()
             assert body in source, "the text shows lines that its source does not hold"
-        else:
-            assert comment.startswith("file: "), "a program must come from a file that is compiled: see tools/update-docs"
-    elif language in ("sh", "console"):
-        prompts = [line.removeprefix("$ ") for line in body.splitlines() if language == "sh" or line.startswith("$ ")]
-        commands = [line for line in prompts if not RUN_BY_CI.match(line)]
-        if not commands:
-            return
+        elif not comment.startswith("file: "):
+            assert language == "cpp", "this must come from a file that a test uses: see tools/update-docs"
+            result = compiles(body, tmp_path)
+            assert result.returncode == 0, result.stderr
+    elif language in ("sh", "console") or body.startswith("weft "):
+        prompts = [line.removeprefix("$ ") for line in body.splitlines() if language != "console" or line.startswith("$ ")]
+        commands = [line for line in prompts if not RUN_BY_CI.match(line) and not NEEDS_MORE.search(line)]
         environment = dict(os.environ, PATH=f"{BUILD / 'apps/weft'}:{os.environ['PATH']}")
         result = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(commands)], cwd=tmp_path, env=environment,
-                                capture_output=True, text=True, timeout=120)
+                                capture_output=True, text=True, timeout=300)
         assert result.returncode == 0, f"{body}\n{result.stdout}\n{result.stderr}"
     else:
         assert language in ("text", "json"), f"say what kind of block this is (found '{language}')"

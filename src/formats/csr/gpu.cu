@@ -1,8 +1,11 @@
 // The GPU kernels of csr: `csr_vector` gives a row to 1 (scalar), 2, 4, ... or 32 neighbouring threads; `csr_stream` lets a
 // block read the entries of its rows in one sweep and sum them from shared memory, which keeps all threads busy on rows
 // shorter than a few entries.
+#include <algorithm>
+#include <atomic>
 #include <limits>
 
+#include "core/parallel.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
@@ -92,29 +95,37 @@ WEFT_UNROLL
   if (row < rows) store_sum(product, static_cast<Index>(row), 0, sum);
 }
 
-/// How rows are given to threads: `lanes` threads a row, or staged through shared memory.
+/// How rows are given to threads: `lanes` threads a row, or, for a single vector, staged through shared memory.
 struct Schedule {
   bool stream = false;
   int lanes = 1;
 };
+
+Offset longest_row(const Array<Offset>& offsets) {
+  std::atomic<Offset> longest{0};
+  parallel_ranges(static_cast<std::int64_t>(offsets.size()) - 1, 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    Offset mine = 0;
+    for (std::int64_t row = begin; row < end; ++row) mine = std::max(mine, offsets[row + 1] - offsets[row]);
+    for (Offset seen = longest; seen < mine && !longest.compare_exchange_weak(seen, mine);) {
+    }
+  });
+  return longest;
+}
 
 template <class V>
 Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
   const std::string& variant = options.variant;
   const auto tuning = ::weft::simt::tuning_for(describe(options.device).compute_capability);
   if (variant == "scalar") return {false, 1};
-  if (variant == "stream") return {true, 4};
   if (variant.starts_with("vector") && variant.size() > 6) return {false, std::stoi(variant.substr(6))};
   const double mean = matrix.rows == 0 ? 0 : static_cast<double>(matrix.nonzeros()) / matrix.rows;
-  if (variant.empty() && mean <= tuning.csr_stream_mean) {
-    Offset longest = 0;
-    for (Index row = 0; row < matrix.rows; ++row)
-      longest = std::max(longest, matrix.offsets[row + 1] - matrix.offsets[row]);
-    if (longest <= tuning.csr_stream_longest) return {true, 4};
-  }
+  const Offset longest = longest_row(matrix.offsets);
+  const bool stream = variant.empty() && mean <= tuning.csr_stream_mean && longest <= tuning.csr_stream_longest;
+  const double per_lane = sizeof(V) == 4 ? tuning.csr_entries_per_lane_f32 : tuning.csr_entries_per_lane_f64;
   int lanes = 2;
-  while (lanes < 32 && lanes * tuning.csr_entries_per_lane < mean) lanes *= 2;
-  return {false, lanes};
+  while (lanes < 32 && lanes * per_lane < mean) lanes *= 2;
+  if (static_cast<double>(longest) > tuning.csr_uneven * mean && longest > 32) lanes = 32;
+  return {stream || variant == "stream", lanes};
 }
 
 template <Value V, class O>
