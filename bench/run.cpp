@@ -195,7 +195,7 @@ void compare(Case& one) {
     if (!csr || &m == csr) continue;
     const double gain = csr->timing.median - m.timing.median;
     const double price = m.setup_seconds - csr->setup_seconds;
-    if (gain > 0) m.break_even = std::max(0.0, std::ceil(price / gain));
+    if (gain > 0) m.break_even = std::clamp(std::ceil(price / gain), 0.0, 1e15);
   }
 }
 

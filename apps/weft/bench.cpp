@@ -22,7 +22,7 @@ struct BenchOptions {
   ReadingOptions reading;
   std::vector<std::string> sources;
   std::string suite;
-  std::vector<std::string> formats = {"all"};
+  std::string formats = "all";
   std::string device = "cpu";
   std::string peers = "none";
   std::string json;
@@ -81,8 +81,6 @@ std::string table_of(const bench::Case& one, bool with_peers) {
 
 std::string heading(const bench::Report& report) {
   std::string text = report.device_name;
-  if (report.device.is_cpu())
-    text += fmt::format(" ({}, {})", with_noun(report.machine.threads, "thread"), report.machine.isa);
   if (report.bandwidth > 0) text += fmt::format(", measured bandwidth {:.1f} GB/s", report.bandwidth / 1e9);
   return text + "\n";
 }
@@ -98,10 +96,7 @@ class Session {
     report_.seconds = options.seconds;
     report_.groups = options.groups;
     report_.seed = options.seed;
-    if (options.formats == std::vector<std::string>{"all"})
-      formats_ = bench::formats_for(report_.device);
-    else
-      formats_ = options.formats;
+    formats_ = options.formats == "all" ? bench::formats_for(report_.device) : CLI::detail::split(options.formats, ',');
     {
       ProgressBar bar("measuring the memory bandwidth");
       if (const Progress show = bar.callback()) show(0);
@@ -155,8 +150,8 @@ int run(const BenchOptions& options) {
   options.common.apply();
   if (options.json == "-" && options.csv == "-")
     throw UsageError("--json - and --csv - both want standard output; give one a file");
-  if (options.formats != std::vector<std::string>{"all"})
-    for (const std::string& name : options.formats) require_format(name);
+  if (options.formats != "all")
+    for (const std::string& name : CLI::detail::split(options.formats, ',')) require_format(name);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv})
     if (!path.empty() && path != "-") require_target_folder(path);
@@ -181,14 +176,13 @@ int run(const BenchOptions& options) {
 Command add_bench(CLI::App& tool) {
   CLI::App* parser = tool.add_subcommand("bench", "measure every format on matrices");
   const auto options = std::make_shared<BenchOptions>();
-  parser->add_option("SOURCE", options->sources, "matrix files or generators (default gen:elasticity3d:24)");
+  parser->add_option("SOURCE", options->sources, "matrix files or generators (default gen:elasticity3d:24)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser->add_option("--suite", options->suite, "measure a set of generated matrices: quick or standard")
       ->type_name("NAME")
       ->check(CLI::IsMember({"quick", "standard"}));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,coo (default all)")
-      ->type_name("LIST")
-      ->delimiter(',')
-      ->expected(1);
+      ->type_name("LIST");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
       ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")

@@ -14,8 +14,9 @@ std::string typed(const CLI::Option& option) {
   std::string text;
   for (const std::string& name : option.get_snames()) text += (text.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
-  if (option.get_expected_max() > 0 && option.get_items_expected_max() > 0 && !option.get_type_name().empty())
-    text += " " + option.get_type_name();
+  // CLI11 appends what its validators accept, after a colon; the description says that in words.
+  const std::string type = option.get_type_name();
+  if (option.get_items_expected_max() > 0 && !type.empty()) text += " " + type.substr(0, type.find(':'));
   return text;
 }
 
@@ -65,7 +66,12 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
       usage += option->get_required() ? " " + shown : " [" + shown + "]";
     } else {
       options.emplace_back(typed(*option), option->get_description());
-      if (option->get_required()) usage += " " + options.back().first;
+      if (option->get_required()) {
+        const std::string& all_names = options.back().first;  // "-o, --output FILE": the short one will do
+        const bool two_names = all_names.find(", ") != std::string::npos;
+        usage += " " + (two_names ? all_names.substr(0, all_names.find(", ")) + all_names.substr(all_names.rfind(' '))
+                                  : all_names);
+      }
     }
   }
   for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))

@@ -38,6 +38,7 @@ int run_tool(int argc, char** argv) {
   tool.set_help_flag("-h,--help", "print this help and exit");
   tool.set_version_flag("--version", "weft " WEFT_VERSION, "print the version and exit");
   tool.require_subcommand(0, 1);
+  tool.option_defaults()->take_last();  // a later option overrides an earlier one, as shell aliases expect
   tool.footer(
       "SOURCE is a Matrix Market file (.mtx, .mtx.gz, .mtx.xz), a .weft file, or a built-in generator such as\n"
       "gen:poisson3d:30 (see 'weft gen --list').\n\n"

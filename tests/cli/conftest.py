@@ -69,7 +69,7 @@ def refuse(weft):
 
 
 NUMBER = re.compile(
-    r"(?<![\w:.])-?\d[\d,]*(\.\d+)?([eE][+-]?\d+)?( (ns|us|ms|s|kB|MB|GB|TB|bytes|%)(?![\w/]))?(x(?!\w))?")
+    r"(?<![\w:.])-?\d+(,\d{3})*(\.\d+)?([eE][+-]?\d+)?( (ns|us|ms|s|kB|MB|GB|TB|bytes|%)(?![\w/]))?(x(?!\w))?")
 
 
 def mask(text):
