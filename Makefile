@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format coverage clean
 
-WEFT := build/release/apps/weft/weft
+WEFT := build/release/bin/weft
 VENV := .venv
 # A finite-element stiffness matrix: hexahedra, three displacements a node, 15 million nonzeros.
 DEMO_MATRIX ?= gen:elasticity3d:40

@@ -55,7 +55,7 @@ def test_block_is_compiled_or_run(comment, language, body, tmp_path):
     elif language in ("sh", "console") or body.startswith("weft "):
         prompts = [line.removeprefix("$ ") for line in body.splitlines() if language != "console" or line.startswith("$ ")]
         commands = [line for line in prompts if not RUN_BY_CI.match(line) and not NEEDS_MORE.search(line)]
-        environment = dict(os.environ, PATH=f"{BUILD / 'apps/weft'}:{os.environ['PATH']}")
+        environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
         result = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(commands)], cwd=tmp_path, env=environment,
                                 capture_output=True, text=True, timeout=300)
         assert result.returncode == 0, f"{body}\n{result.stdout}\n{result.stderr}"
