@@ -11,6 +11,11 @@ list(FILTER weft_isa_sources INCLUDE REGEX "/cpu\\.cpp$")
 list(FILTER weft_sources EXCLUDE REGEX "/cpu\\.cpp$")
 file(GLOB_RECURSE weft_gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu)
 
+# Generated matrices have the same bits on every machine, so none may fuse a multiplication with an addition.
+set(weft_generators ${weft_sources})
+list(FILTER weft_generators INCLUDE REGEX "/src/generate/")
+set_source_files_properties(${weft_generators} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
 add_library(weft ${weft_sources})
 add_library(weft::weft ALIAS weft)
 set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <ostream>
 
 #include "formats/registry.hpp"
 #include "reference.hpp"
@@ -35,6 +35,8 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
     if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
   return name;
 }
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.format << " on " << c.device.name(); }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;

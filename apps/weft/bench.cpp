@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <weft/io.hpp>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "bench/peers/peer.hpp"
 #include "bench/run.hpp"
 #include "core/bandwidth.hpp"
+#include "draw.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -27,6 +30,7 @@ struct BenchOptions {
   std::string peers = "none";
   std::string json;
   std::string csv;
+  std::string svg;
   double seconds = 0.5;
   int groups = 11;
   std::uint64_t seed = 1;
@@ -77,6 +81,26 @@ std::string table_of(const bench::Case& one, bool with_peers) {
   return fmt::format("\n{}: {} x {}, {}, {}\n", one.source, count_text(one.rows), count_text(one.cols),
                      with_noun(one.nonzeros, "nonzero"), to_string(one.type)) +
          table.text();
+}
+
+/// The time of a product over the number of nonzeros, a line for each format: straight where time is linear.
+std::string chart_of(const bench::Report& report) {
+  std::map<std::string, Series> lines;
+  const bool types_differ = std::ranges::any_of(
+      report.cases, [&](const bench::Case& one) { return one.type != report.cases.front().type; });
+  for (const bench::Case& one : report.cases)
+    for (const bench::Measurement& m : one.measurements) {
+      if (!m.measured()) continue;
+      const std::string name = types_differ ? fmt::format("{} {}", m.name, to_string(one.type)) : m.name;
+      lines[name].name = name;
+      lines[name].points.emplace_back(static_cast<double>(one.nonzeros), m.timing.median);
+    }
+  std::vector<Series> series;
+  for (auto& [name, line] : lines) {
+    std::ranges::sort(line.points);
+    series.push_back(std::move(line));
+  }
+  return line_chart_svg(series, {"Time of one product on " + report.device_name, "nonzeros", "seconds", true, true});
 }
 
 std::string heading(const bench::Report& report) {
@@ -153,7 +177,7 @@ int run(const BenchOptions& options) {
   if (options.formats != "all")
     for (const std::string& name : CLI::detail::split(options.formats, ',')) require_format(name);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
-  for (const std::string& path : {options.json, options.csv})
+  for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
 
   Session session(options);
@@ -164,6 +188,7 @@ int run(const BenchOptions& options) {
     write_text(options.json,
                bench::to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   if (!options.csv.empty()) write_text(options.csv, bench::to_csv(report));
+  if (!options.svg.empty()) write_text(options.svg, chart_of(report));
   if (!report.all_correct()) {
     fmt::print(stderr, "weft: a format gave a wrong product, see WRONG in the table; please report it\n");
     return verification_failed;
@@ -198,6 +223,7 @@ Command add_bench(CLI::App& tool) {
       ->type_name("FILE");
   parser->add_option("--csv", options->csv, "write the results as CSV; - is standard output, then without tables")
       ->type_name("FILE");
+  parser->add_option("--svg", options->svg, "draw the time over the number of nonzeros, a line a format")->type_name("FILE");
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(

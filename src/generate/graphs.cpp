@@ -24,10 +24,11 @@ Edge rmat_edge(const Random& random, std::int64_t edge, int scale) {
     // One word serves two levels.
     word = level % 2 == 0 ? draws.bits(static_cast<std::uint64_t>(level)) : word >> 32;
     const auto draw = static_cast<std::uint32_t>(word);
-    const bool down = draw >= upper;
-    const bool right = (draw >= upper_left && draw < upper) || draw >= left;
-    result.from = 2 * result.from + (down ? 1 : 0);
-    result.to = 2 * result.to + (right ? 1 : 0);
+    // Sums of comparisons, since no branch predictor guesses these right.
+    const Index down = draw >= upper;
+    const Index right = Index{draw >= upper_left} - Index{draw >= upper} + Index{draw >= left};
+    result.from = 2 * result.from + down;
+    result.to = 2 * result.to + right;
   }
   return result;
 }

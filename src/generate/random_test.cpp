@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <set>
 
 namespace weft::generation {
@@ -73,8 +75,8 @@ TEST(SampleDistinct, GivesTheWantedNumberAscendingForEveryShare) {
 TEST(SampleDistinct, EveryElementIsEquallyLikely) {
   int seen[10] = {};
   for (int round = 0; round < 10'000; ++round) {
-    Index out[7];
-    sample_distinct(RandomSequence(Random(3, round)), 7, 10, out);
+    std::vector<Index> out(7);
+    sample_distinct(RandomSequence(Random(3, round)), 7, 10, out.data());
     for (const Index element : out) ++seen[element];
   }
   for (const int times : seen) EXPECT_NEAR(times, 7000, 250);

@@ -66,7 +66,7 @@ class PowersOfFive {
 
 /// number * 10^exponent rounded to the nearest f64. False where this method cannot tell or the exponent is unusual: use
 /// std::from_chars then.
-inline bool decimal_to_double(std::uint64_t number, std::ptrdiff_t exponent, double& value) {
+[[gnu::always_inline]] inline bool decimal_to_double(std::uint64_t number, std::ptrdiff_t exponent, double& value) {
   static constexpr PowersOfFive powers;
   if (number == 0) {
     value = 0;

@@ -26,7 +26,8 @@ const char* skip_to_entry(const char* at, const char* end) {
 
 /// What may follow an entry on its line: blanks and a comment. nullptr for anything else, else where the next line
 /// begins.
-const char* finish_line(const char* at, const char* end) {
+inline const char* finish_line(const char* at, const char* end) {
+  if (*at == '\n') return at + 1;
   at = skip_blanks(at);
   if (*at == '\n') return at + 1;
   return *at == '%' ? std::find(at, end, '\n') + 1 : nullptr;

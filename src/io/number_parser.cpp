@@ -50,6 +50,8 @@ Unusual read_word(std::string_view word, V& value) {
 
 template <Value V>
 const char* scan_unusual_real(const char* at, const char* end, V& value) {
+  const auto [stopped, error] = std::from_chars(at, end, value);
+  if (error == std::errc{} && is_space(*stopped) && std::isfinite(value)) return stopped;
   const char* const stop = std::find_if(at, end, is_space);
   return read_word({at, stop}, value) == Unusual::number ? stop : nullptr;
 }

@@ -31,7 +31,7 @@ struct Digits {
 };
 
 /// Adds the digits at `at` to `digits`, eight bytes a step, and moves behind them.
-inline void scan_digits(const char*& at, const char* end, Digits& digits) {
+[[gnu::always_inline]] inline void scan_digits(const char*& at, const char* end, Digits& digits) {
   static_assert(std::endian::native == std::endian::little);
   static constexpr std::array<std::uint64_t, 8> powers = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
   while (end - at >= 8) {
@@ -75,11 +75,15 @@ const char* scan_unusual_real(const char* at, const char* end, V& value);
 
 /// A number as files usually write it: up to 19 digits with or without a point and a small exponent. nullptr for
 /// others.
-inline const char* scan_usual_real(const char* at, const char* end, double& value) {
+[[gnu::always_inline]] inline const char* scan_usual_real(const char* at, const char* end, double& value) {
   const bool negative = *at == '-';
   at += negative;
   Digits digits;
-  scan_digits(at, end, digits);
+  if (is_digit(*at) && at[1] == '.') {  // nearly all numbers of scientific files
+    digits = {static_cast<std::uint64_t>(*at++ - '0'), 1};
+  } else {
+    scan_digits(at, end, digits);
+  }
   std::ptrdiff_t exponent = 0;
   if (*at == '.') {
     const std::ptrdiff_t whole = digits.count;
@@ -103,12 +107,10 @@ inline const char* scan_usual_real(const char* at, const char* end, double& valu
 
 /// A finite decimal number, rounded to the nearest V.
 template <Value V>
-inline const char* scan_real(const char* at, const char* end, V& value) {
+[[gnu::always_inline]] inline const char* scan_real(const char* at, const char* end, V& value) {
   at = skip_blanks(at);
   if constexpr (std::same_as<V, double>)
     if (const char* const stopped = scan_usual_real(at, end, value)) return stopped;
-  const auto [stopped, error] = std::from_chars(at, end, value);
-  if (error == std::errc{} && is_space(*stopped) && std::isfinite(value)) return stopped;
   return scan_unusual_real(at, end, value);
 }
 
