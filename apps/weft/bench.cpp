@@ -100,7 +100,7 @@ std::string chart_of(const bench::Report& report) {
     std::ranges::sort(line.points);
     series.push_back(std::move(line));
   }
-  return line_chart_svg(series, {"Time of one product on " + report.device_name, "nonzeros", "seconds", true, true});
+  return line_chart_svg(series, {"Time of one product", "nonzeros; on " + report.device_name, "seconds", true, true});
 }
 
 std::string heading(const bench::Report& report) {

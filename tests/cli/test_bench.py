@@ -79,4 +79,4 @@ def test_svg_has_a_line_for_each_format(weft, tmp_path):
     done = weft("bench", *sources, "--formats", "csr,coo", "--seconds", "0.01", "--svg", str(picture))
     assert done.returncode == 0, done.stderr
     text = xml.etree.ElementTree.parse(picture).getroot().itertext()
-    assert {"csr", "coo", "nonzeros", "seconds"} <= {word.strip() for word in text}
+    assert {"csr", "coo", "Time of one product", "seconds"} <= {word.strip() for word in text}
