@@ -86,8 +86,8 @@ std::string table_of(const bench::Case& one, bool with_peers) {
 /// The time of a product over the number of nonzeros, a line for each format: straight where time is linear.
 std::string chart_of(const bench::Report& report) {
   std::map<std::string, Series> lines;
-  const bool types_differ = std::ranges::any_of(
-      report.cases, [&](const bench::Case& one) { return one.type != report.cases.front().type; });
+  const bool types_differ =
+      std::ranges::any_of(report.cases, [&](const bench::Case& one) { return one.type != report.cases.front().type; });
   for (const bench::Case& one : report.cases)
     for (const bench::Measurement& m : one.measurements) {
       if (!m.measured()) continue;
@@ -113,7 +113,7 @@ std::string heading(const bench::Report& report) {
 class Session {
  public:
   explicit Session(const BenchOptions& options)
-      : options_(options), shows_tables_(options.json != "-" && options.csv != "-") {
+      : options_(options), shows_tables_(options.json != "-" && options.csv != "-" && options.svg != "-") {
     report_.device = usable_device(options.device);
     report_.machine = bench::this_machine();
     report_.device_name = describe(report_.device).description;
@@ -172,8 +172,8 @@ class Session {
 
 int run(const BenchOptions& options) {
   options.common.apply();
-  if (options.json == "-" && options.csv == "-")
-    throw UsageError("--json - and --csv - both want standard output; give one a file");
+  if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
+    throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
     for (const std::string& name : CLI::detail::split(options.formats, ',')) require_format(name);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
@@ -223,7 +223,8 @@ Command add_bench(CLI::App& tool) {
       ->type_name("FILE");
   parser->add_option("--csv", options->csv, "write the results as CSV; - is standard output, then without tables")
       ->type_name("FILE");
-  parser->add_option("--svg", options->svg, "draw the time over the number of nonzeros, a line a format")->type_name("FILE");
+  parser->add_option("--svg", options->svg, "draw the time over the number of nonzeros, a line a format")
+      ->type_name("FILE");
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(
