@@ -20,8 +20,8 @@ namespace {
 struct Case {
   std::string format;  // with its variant
   Device device;
-  Isa isa = Isa::baseline;                                // on the CPU
-  int lane_order = 0;                                     // on the emulator: 0 forward, 1 reverse, 2 random
+  Isa isa = Isa::baseline;  // on the CPU
+  int lane_order = 0;       // on the emulator: 0 forward, 1 reverse, 2 random
   ValueType type = ValueType::f64;
 };
 
@@ -62,13 +62,16 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Puts a vector on the case's device with a gap before it and after it, so that the view is unaligned and a write beside
-/// it is noticed.
+/// Puts a vector on the case's device with a gap before it and after it, so that the view is unaligned and a write
+/// beside it is noticed.
 template <Value V>
 class PlacedVectors {
  public:
   PlacedVectors(Device device, Index length, int count, std::size_t stride)
-      : device_(device), length_(static_cast<std::size_t>(length)), count_(count), stride_(stride),
+      : device_(device),
+        length_(static_cast<std::size_t>(length)),
+        count_(count),
+        stride_(stride),
         host_(margin + (count - 1) * stride + length_ + margin, sentinel) {}
 
   V& at(int vector, std::size_t i) { return host_[margin + static_cast<std::size_t>(vector) * stride_ + i]; }
@@ -133,7 +136,8 @@ class Conformance : public ::testing::TestWithParam<Case> {
     if (c.device.is_cpu()) set_isa(c.isa);
 #ifdef WEFT_HAS_EMULATOR
     using simt::emulator::LaneOrder;
-    static const LaneOrder orders[] = {{LaneOrder::Kind::forward}, {LaneOrder::Kind::reverse}, {LaneOrder::Kind::random, 42}};
+    static const LaneOrder orders[] = {
+        {LaneOrder::Kind::forward}, {LaneOrder::Kind::reverse}, {LaneOrder::Kind::random, 42}};
     if (c.device.kind() == Device::Kind::emulator) simt::emulator::set_lane_order(orders[c.lane_order]);
 #endif
   }
@@ -205,7 +209,8 @@ TEST_P(Conformance, EveryStructureOpAlphaAndBeta) {
         for (const V alpha : {V(1), V(0), V(-2.5)})
           for (const V beta : {V(0), V(1), V(0.75)}) {
             // The emulator is slow, and other lane orders need no other scalars: these pairs take every branch.
-            if (emulated() && GetParam().lane_order > 0 && ((alpha == V(1)) != (beta == V(0)) || alpha == V(0))) continue;
+            if (emulated() && GetParam().lane_order > 0 && ((alpha == V(1)) != (beta == V(0)) || alpha == V(0)))
+              continue;
             check(plan, matrix, op, alpha, beta, 1,
                   name + (op == Op::transpose ? " transposed" : "") + ", alpha " + std::to_string(alpha) + ", beta " +
                       std::to_string(beta));

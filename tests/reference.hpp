@@ -8,8 +8,8 @@
 
 namespace weft::test {
 
-/// Checks y against alpha op(A) x + beta y0 computed in f64, element by element: the error may be a few roundings of the
-/// magnitudes that were added. NaN and infinity must be where the reference has them.
+/// Checks y against alpha op(A) x + beta y0 computed in f64, element by element: the error may be a few roundings of
+/// the magnitudes that were added. NaN and infinity must be where the reference has them.
 template <Value V>
 ::testing::AssertionResult equals_reference(const Csr<V>& matrix, Op op, V alpha, std::span<const V> x, V beta,
                                             std::span<const V> before, std::span<const V> y) {
@@ -21,7 +21,8 @@ template <Value V>
       for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k) {
         const Index column = matrix.columns[k];
         const Index target = op == Op::none ? row : column;
-        const double term = static_cast<double>(matrix.values[k]) * static_cast<double>(x[op == Op::none ? column : row]);
+        const double term =
+            static_cast<double>(matrix.values[k]) * static_cast<double>(x[op == Op::none ? column : row]);
         sum[target] += term;
         magnitude[target] += std::abs(term);
         ++terms[target];
@@ -42,8 +43,8 @@ template <Value V>
     }
     const double bound = epsilon * (static_cast<double>(terms[i]) + 4) * scale;
     if (!(std::abs(got - expected) <= bound))
-      return ::testing::AssertionFailure() << "element " << i << " of " << out << " is " << got << ", expected "
-                                           << expected << " within " << bound;
+      return ::testing::AssertionFailure()
+             << "element " << i << " of " << out << " is " << got << ", expected " << expected << " within " << bound;
   }
   return ::testing::AssertionSuccess();
 }

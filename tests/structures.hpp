@@ -95,9 +95,10 @@ std::vector<Named<V>> awkward_structures(bool large) {
     for (Index length = 0; length <= 40; ++length) lengths.push_back(length);
     return random_rows<V>(50, lengths, 2);
   }());
-  add("lengths around powers of two", random_rows<V>(300, repeat(70, {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63,
-                                                                      64, 65, 127, 128, 129, 255, 256, 257}),
-                                                     3));
+  add("lengths around powers of two",
+      random_rows<V>(
+          300, repeat(70, {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257}),
+          3));
   add("empty rows first and last", random_rows<V>(40, repeat(67, {0, 0, 0, 5, 1, 0}), 4));
   add("long runs of empty rows", [&] {
     std::vector<Index> lengths(400, 0);

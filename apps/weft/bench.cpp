@@ -86,8 +86,8 @@ std::string table_of(const bench::Case& one, bool with_peers) {
 /// The time of a product over the number of nonzeros, a line for each format: straight where time is linear.
 std::string chart_of(const bench::Report& report) {
   std::map<std::string, Series> lines;
-  const bool types_differ = std::ranges::any_of(
-      report.cases, [&](const bench::Case& one) { return one.type != report.cases.front().type; });
+  const bool types_differ =
+      std::ranges::any_of(report.cases, [&](const bench::Case& one) { return one.type != report.cases.front().type; });
   for (const bench::Case& one : report.cases)
     for (const bench::Measurement& m : one.measurements) {
       if (!m.measured()) continue;
@@ -100,7 +100,7 @@ std::string chart_of(const bench::Report& report) {
     std::ranges::sort(line.points);
     series.push_back(std::move(line));
   }
-  return line_chart_svg(series, {"Time of one product on " + report.device_name, "nonzeros", "seconds", true, true});
+  return line_chart_svg(series, {"Time of one product", "nonzeros; on " + report.device_name, "seconds", true, true});
 }
 
 std::string heading(const bench::Report& report) {
@@ -223,7 +223,8 @@ Command add_bench(CLI::App& tool) {
       ->type_name("FILE");
   parser->add_option("--csv", options->csv, "write the results as CSV; - is standard output, then without tables")
       ->type_name("FILE");
-  parser->add_option("--svg", options->svg, "draw the time over the number of nonzeros, a line a format")->type_name("FILE");
+  parser->add_option("--svg", options->svg, "draw the time over the number of nonzeros, a line a format")
+      ->type_name("FILE");
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(

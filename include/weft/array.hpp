@@ -36,8 +36,8 @@ class Array {
     if (size <= (std::numeric_limits<std::size_t>::max() - alignment) / sizeof(T))
       memory = std::aligned_alloc(alignment, (size * sizeof(T) + alignment - 1) / alignment * alignment);
     if (!memory)
-      throw Error(ErrorCode::out_of_memory, "cannot allocate " + std::to_string(size) + " elements of " +
-                                                std::to_string(sizeof(T)) + " bytes");
+      throw Error(ErrorCode::out_of_memory,
+                  "cannot allocate " + std::to_string(size) + " elements of " + std::to_string(sizeof(T)) + " bytes");
     owner_ = std::shared_ptr<void>(memory, std::free);
     data_ = static_cast<T*>(memory);
   }

@@ -11,8 +11,8 @@ namespace weft {
 enum class Duplicates { sum, refuse };
 
 /// A sparse matrix by rows. Canonical: offsets start at 0 and never fall, offsets[rows] == nonzeros, columns are in
-/// 0..cols-1 and strictly ascending inside a row. Everything in Weft that takes a Csr expects it canonical; the readers,
-/// generators and `make_csr` deliver it so, `check` says whether it is.
+/// 0..cols-1 and strictly ascending inside a row. Everything in Weft that takes a Csr expects it canonical; the
+/// readers, generators and `make_csr` deliver it so, `check` says whether it is.
 template <Value V>
 struct Csr {
   Index rows = 0;
@@ -29,14 +29,15 @@ struct Csr {
 template <Value V>
 std::string check(const Csr<V>& matrix);
 
-/// Builds a canonical Csr from a caller's arrays, which may have unsorted columns and duplicates (summed in the order they
-/// stand, or refused). Throws Error(invalid_matrix) when the arrays are no matrix, Error(unsupported) past 2^31-1 rows or
-/// columns. Shares the arrays when they are canonical already.
+/// Builds a canonical Csr from a caller's arrays, which may have unsorted columns and duplicates (summed in the order
+/// they stand, or refused). Throws Error(invalid_matrix) when the arrays are no matrix, Error(unsupported) past 2^31-1
+/// rows or columns. Shares the arrays when they are canonical already.
 template <Value V>
 Csr<V> make_csr(std::int64_t rows, std::int64_t cols, Array<Offset> offsets, Array<Index> columns, Array<V> values,
                 Duplicates duplicates = Duplicates::sum);
 
-/// The transposed matrix. When `positions` is given it receives, for each entry of the result, its position in `matrix`.
+/// The transposed matrix. When `positions` is given it receives, for each entry of the result, its position in
+/// `matrix`.
 template <Value V>
 Csr<V> transpose(const Csr<V>& matrix, Array<Offset>* positions = nullptr);
 

@@ -6,8 +6,8 @@
 
 namespace weft {
 
-/// Where a matrix lives and is multiplied: the CPU, a GPU, or the SIMT emulator (a test device that runs the GPU kernels
-/// on the CPU and checks what they do; slow on purpose).
+/// Where a matrix lives and is multiplied: the CPU, a GPU, or the SIMT emulator (a test device that runs the GPU
+/// kernels on the CPU and checks what they do; slow on purpose).
 class Device {
  public:
   enum class Kind { cpu, gpu, emulator };
@@ -36,11 +36,11 @@ class Device {
 /// What one device is, in words and numbers.
 struct DeviceInfo {
   Device device;
-  std::string description;       ///< "NVIDIA H200", "Intel Xeon ..., 2 threads, avx512"
+  std::string description;  ///< "NVIDIA H200", "Intel Xeon ..., 2 threads, avx512"
   std::int64_t memory_bytes = 0;
-  int multiprocessors = 0;       ///< cores for a CPU
-  std::int64_t l2_bytes = 0;     ///< 0 where unknown
-  int compute_capability = 0;    ///< 90 for sm_90; 0 for a CPU
+  int multiprocessors = 0;     ///< cores for a CPU
+  std::int64_t l2_bytes = 0;   ///< 0 where unknown
+  int compute_capability = 0;  ///< 90 for sm_90; 0 for a CPU
 };
 
 /// Throws Error(no_device), saying why, when the device cannot be used here.

@@ -12,8 +12,8 @@ enum class ErrorCode {
   unsupported,       ///< well formed, but this build, format or device cannot do it
   no_device,         ///< the device asked for does not exist or cannot be used
   out_of_memory,
-  cancelled,         ///< a progress callback asked to stop
-  internal,          ///< a bug in Weft; please report
+  cancelled,  ///< a progress callback asked to stop
+  internal,   ///< a bug in Weft; please report
 };
 
 /// Everything Weft throws. `what()` is one sentence a user can act on.

@@ -22,7 +22,8 @@ struct FormatInfo {
   std::vector<Device::Kind> devices;
   std::vector<ValueType> types;
   bool deterministic = true;
-  bool stores_transpose = true;  ///< Op::transpose works on a stored transposed matrix (twice the memory), else by a kernel of its own
+  bool stores_transpose =
+      true;  ///< Op::transpose works on a stored transposed matrix (twice the memory), else by a kernel of its own
   std::vector<VariantInfo> variants;  ///< empty when there is just one way; the format's plain name chooses among them
 };
 

@@ -20,8 +20,8 @@ const std::vector<Generator>& generators();
 bool is_generator(const std::string& source);
 
 /// Makes the matrix `source` names, the same bits on every machine and for every number of threads.
-/// Throws Error(invalid_argument) for an unknown name or bad arguments, listing what there is; Error(unsupported) when the
-/// result would pass 2^31-1 rows or columns; for fem: the mesh reader's Error(parse) or Error(io).
+/// Throws Error(invalid_argument) for an unknown name or bad arguments, listing what there is; Error(unsupported) when
+/// the result would pass 2^31-1 rows or columns; for fem: the mesh reader's Error(parse) or Error(io).
 template <Value V>
 Csr<V> generate(const std::string& source, const Progress& progress = {});
 

@@ -12,16 +12,17 @@ struct ReadOptions {
   Progress progress = {};
 };
 
-/// Reads a Matrix Market file (plain, .gz or .xz, told by its first bytes): coordinate or array; real, integer or pattern;
-/// general, symmetric, skew-symmetric or hermitian. Stored halves are expanded. Throws Error(parse) that starts with
-/// "file:line:" for a bad file, Error(unsupported) for complex values or past 2^31-1 rows or columns, Error(io) when the
-/// file cannot be read. Values that are no finite number are refused; zeros of an array file are not stored.
+/// Reads a Matrix Market file (plain, .gz or .xz, told by its first bytes): coordinate or array; real, integer or
+/// pattern; general, symmetric, skew-symmetric or hermitian. Stored halves are expanded. Throws Error(parse) that
+/// starts with "file:line:" for a bad file, Error(unsupported) for complex values or past 2^31-1 rows or columns,
+/// Error(io) when the file cannot be read. Values that are no finite number are refused; zeros of an array file are not
+/// stored.
 template <Value V>
 Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
-/// Writes `coordinate real general`, values so that they read back exactly, packed when the name ends in .gz. Atomic: the
-/// file appears complete or not at all. Throws Error(io) when the disk refuses, Error(invalid_argument) for a value that is
-/// no finite number (Matrix Market has no text for it).
+/// Writes `coordinate real general`, values so that they read back exactly, packed when the name ends in .gz. Atomic:
+/// the file appears complete or not at all. Throws Error(io) when the disk refuses, Error(invalid_argument) for a value
+/// that is no finite number (Matrix Market has no text for it).
 template <Value V>
 void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
@@ -34,8 +35,8 @@ Csr<V> read_weft(const std::string& path, const ReadOptions& options = {});
 template <Value V>
 void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
-/// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is a
-/// file, told by its content.
+/// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is
+/// a file, told by its content.
 template <Value V>
 Csr<V> read_matrix(const std::string& source, const ReadOptions& options = {});
 

@@ -42,22 +42,22 @@ struct Candidate {
   double setup_seconds = 0;
   double product_seconds = 0;  ///< 0 when it was not timed
   std::size_t bytes = 0;
-  std::string verdict;         ///< "chosen: fastest", "ruled out: ...", "within 5 % of the fastest, but dearer to set up", ...
+  std::string verdict;  ///< "chosen: fastest", "ruled out: ...", "within 5 % of the fastest, but dearer to set up", ...
 };
 
 struct PlanInfo {
-  std::string format;  ///< with its variant: "csr:vector8"
-  std::string details; ///< parameters the format chose, one line
+  std::string format;   ///< with its variant: "csr:vector8"
+  std::string details;  ///< parameters the format chose, one line
   Device device;
   ValueType type = ValueType::f64;
   Index rows = 0;
   Index cols = 0;
   Offset nonzeros = 0;
-  std::size_t bytes = 0;       ///< what the device holds for the matrix (and its transpose, if asked for)
+  std::size_t bytes = 0;  ///< what the device holds for the matrix (and its transpose, if asked for)
   double bytes_per_nonzero = 0;
-  double setup_seconds = 0;    ///< building the chosen format
-  double planning_seconds = 0; ///< everything between the call of plan() and its return
-  double product_seconds = 0;  ///< measured by auto; 0 for a named format
+  double setup_seconds = 0;     ///< building the chosen format
+  double planning_seconds = 0;  ///< everything between the call of plan() and its return
+  double product_seconds = 0;   ///< measured by auto; 0 for a named format
   bool deterministic = true;
   bool transpose = false;
   std::vector<Candidate> candidates;
@@ -67,13 +67,13 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info);
 template <Value V>
 class Operator;
 
-/// A matrix made ready to multiply on one device. Made by `plan`; cheap to move. `apply` allocates nothing, never waits on
-/// the host, and on a GPU works on the caller's stream and inside CUDA graphs. One Plan may be applied from one thread (or
-/// stream) at a time, since formats keep a workspace.
+/// A matrix made ready to multiply on one device. Made by `plan`; cheap to move. `apply` allocates nothing, never waits
+/// on the host, and on a GPU works on the caller's stream and inside CUDA graphs. One Plan may be applied from one
+/// thread (or stream) at a time, since formats keep a workspace.
 ///
-/// Every overload computes y = alpha op(A) x + beta y. beta == 0 never reads y, alpha == 0 never reads x. x and y must not
-/// overlap. Wrong lengths, a device other than the plan's, and Op::transpose on a plan made without `.transpose = true`
-/// throw Error(invalid_argument).
+/// Every overload computes y = alpha op(A) x + beta y. beta == 0 never reads y, alpha == 0 never reads x. x and y must
+/// not overlap. Wrong lengths, a device other than the plan's, and Op::transpose on a plan made without `.transpose =
+/// true` throw Error(invalid_argument).
 template <Value V>
 class Plan {
  public:

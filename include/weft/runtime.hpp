@@ -4,11 +4,13 @@
 
 namespace weft {
 
-/// The number of CPU threads Weft uses: OpenMP's default (OMP_NUM_THREADS) unless set here. 0 goes back to that default.
+/// The number of CPU threads Weft uses: OpenMP's default (OMP_NUM_THREADS) unless set here. 0 goes back to that
+/// default.
 void set_threads(int count);
 int threads();
 
-/// The instruction set the CPU kernels use: the best this CPU has, or the one named by the environment variable WEFT_ISA.
+/// The instruction set the CPU kernels use: the best this CPU has, or the one named by the environment variable
+/// WEFT_ISA.
 enum class Isa { baseline, avx2, avx512 };
 Isa isa();
 void set_isa(Isa isa);  ///< for tests and comparisons; throws Error(unsupported) when this CPU or build lacks it

@@ -47,12 +47,14 @@ double measure_cpu() {
 
 double measure_bandwidth(Device device) {
   switch (device.kind()) {
-    case Device::Kind::cpu: return measure_cpu();
+    case Device::Kind::cpu:
+      return measure_cpu();
     case Device::Kind::gpu:
 #ifdef WEFT_HAS_CUDA
       return on_cuda::measure_read_bandwidth(device);
 #endif
-    case Device::Kind::emulator: break;
+    case Device::Kind::emulator:
+      break;
   }
   describe(device);  // throws for a GPU that is not there
   return 0;

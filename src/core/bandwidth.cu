@@ -39,8 +39,8 @@ double measure_read_bandwidth(Device device) {
   for (int blocks_each : {4, 8, 16})
     for (int repeat = 0; repeat < 8; ++repeat) {
       timer.start();
-      simt::launch(WEFT_KERNEL(read_kernel), static_cast<unsigned>(info.multiprocessors * blocks_each), 512, 0, Stream(),
-                   std::as_const(words).data(), bytes / 16, sink.data());
+      simt::launch(WEFT_KERNEL(read_kernel), static_cast<unsigned>(info.multiprocessors * blocks_each), 512, 0,
+                   Stream(), std::as_const(words).data(), bytes / 16, sink.data());
       timer.stop();
       best = std::max(best, static_cast<double>(bytes) / timer.seconds());
     }

@@ -58,9 +58,12 @@ Device Device::parse(std::string_view text) {
 
 std::string Device::name() const {
   switch (kind_) {
-    case Kind::gpu: return "gpu" + std::to_string(index_);
-    case Kind::emulator: return "emulator";
-    case Kind::cpu: break;
+    case Kind::gpu:
+      return "gpu" + std::to_string(index_);
+    case Kind::emulator:
+      return "emulator";
+    case Kind::cpu:
+      break;
   }
   return "cpu";
 }
@@ -105,13 +108,16 @@ namespace detail {
 
 void* device_allocate(Device device, std::size_t bytes) {
   switch (device.kind()) {
-    case Device::Kind::gpu: require_gpu(device.index()); return gpu::allocate(device.index(), bytes);
+    case Device::Kind::gpu:
+      require_gpu(device.index());
+      return gpu::allocate(device.index(), bytes);
     case Device::Kind::emulator:
       require_emulator();
 #ifdef WEFT_HAS_EMULATOR
       return simt::emulator::allocate(bytes);
 #endif
-    case Device::Kind::cpu: break;
+    case Device::Kind::cpu:
+      break;
   }
   throw Error(ErrorCode::invalid_argument, "a DeviceBuffer lives on a GPU; use weft::Array on the CPU");
 }

@@ -8,9 +8,9 @@
 // Error(no_device) with the reason, so that nobody else needs an #ifdef.
 namespace weft::gpu {
 
-bool built();               ///< this library contains GPU code
-int count();                ///< usable GPUs; 0 without a driver
-std::string why_none();     ///< the reason for count() == 0
+bool built();            ///< this library contains GPU code
+int count();             ///< usable GPUs; 0 without a driver
+std::string why_none();  ///< the reason for count() == 0
 DeviceInfo describe(int index);
 
 void* allocate(int index, std::size_t bytes);

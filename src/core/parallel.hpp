@@ -48,8 +48,7 @@ void parallel_ranges(std::int64_t count, std::int64_t grain, F&& body) {
   }
   ExceptionCarrier carrier;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads())
-  for (std::int64_t r = 0; r < ranges; ++r)
-    carrier.run([&] { body(r * grain, std::min(count, (r + 1) * grain)); });
+  for (std::int64_t r = 0; r < ranges; ++r) carrier.run([&] { body(r * grain, std::min(count, (r + 1) * grain)); });
   carrier.rethrow();
 }
 

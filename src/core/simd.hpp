@@ -4,8 +4,8 @@
 // The one place that names the SIMD library, for files compiled once per instruction set.
 namespace weft::WEFT_ISA_NAMESPACE {
 
-/// Sixteen bytes wide whatever the CPU has: where each lane needs a load of its own from x, putting together wider vectors
-/// costs more than they save (bench/NOTES.md).
+/// Sixteen bytes wide whatever the CPU has: where each lane needs a load of its own from x, putting together wider
+/// vectors costs more than they save (bench/NOTES.md).
 template <class V>
 using Simd = std::experimental::simd<V, std::experimental::simd_abi::deduce_t<V, 16 / sizeof(V)>>;
 
@@ -20,8 +20,8 @@ inline Simd<V> load(const V* from) {
   return Simd<V>(from, std::experimental::element_aligned);
 }
 
-/// x[indices[0]], x[indices[1]], ... : single loads, which no CPU does much slower than a gather instruction and several
-/// do faster.
+/// x[indices[0]], x[indices[1]], ... : single loads, which no CPU does much slower than a gather instruction and
+/// several do faster.
 template <class V, class I>
 inline Simd<V> gather(const V* x, const I* indices) {
   return Simd<V>([&](auto lane) { return x[indices[lane]]; });

@@ -8,14 +8,14 @@
 // A format's gpu.cu is compiled up to twice: by nvcc in namespace weft::on_cuda and for the emulator in
 // weft::on_emulator. WEFT_DECLARE_GPU_BUILDER(csr) declares both builds' `csr::build`, WEFT_GPU_BUILDER(csr, V, device)
 // is the one for a device.
-#define WEFT_DECLARE_GPU_BUILDER(FORMAT)                                                        \
-  namespace weft::on_cuda::FORMAT {                                                             \
-  template <Value V>                                                                            \
-  std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options);        \
-  }                                                                                             \
-  namespace weft::on_emulator::FORMAT {                                                         \
-  template <Value V>                                                                            \
-  std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options);        \
+#define WEFT_DECLARE_GPU_BUILDER(FORMAT)                                                 \
+  namespace weft::on_cuda::FORMAT {                                                      \
+  template <Value V>                                                                     \
+  std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options); \
+  }                                                                                      \
+  namespace weft::on_emulator::FORMAT {                                                  \
+  template <Value V>                                                                     \
+  std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options); \
   }
 
 #ifdef WEFT_HAS_CUDA

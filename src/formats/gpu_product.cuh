@@ -32,8 +32,8 @@ void scale(Index rows, const Product<V>& product, Stream stream) {
   simt::launch(WEFT_KERNEL(scale_kernel<V>), simt::blocks_for(rows, threads), threads, 0, stream, rows, product);
 }
 
-/// Calls body(std::integral_constant<int, Room>) with the smallest Room of 1, 2, 4, 8 that holds `count` vectors: kernels
-/// are compiled for these numbers of sums in registers.
+/// Calls body(std::integral_constant<int, Room>) with the smallest Room of 1, 2, 4, 8 that holds `count` vectors:
+/// kernels are compiled for these numbers of sums in registers.
 template <class F>
 void with_room_for(int count, F&& body) {
   if (count == 1) return body(std::integral_constant<int, 1>());

@@ -31,8 +31,8 @@ struct OperatorInfo {
   std::size_t bytes = 0;
 };
 
-/// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait, and uses
-/// only `stream`.
+/// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait, and
+/// uses only `stream`.
 template <Value V>
 class Operator {
  public:

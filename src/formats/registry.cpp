@@ -58,7 +58,8 @@ const VariantInfo* find_variant(const Format& format, const std::string& name, c
     if (variant.name == name) {
       if (std::ranges::find(here, name) != here.end()) return &variant;
       throw Error(ErrorCode::unsupported, "format '" + full + "' does not run on " + device.name() + "; there " +
-                                              format.info.name + " has: " + (here.empty() ? "no variants" : join(here)));
+                                              format.info.name +
+                                              " has: " + (here.empty() ? "no variants" : join(here)));
     }
   throw Error(ErrorCode::invalid_argument, "format '" + format.info.name + "' has no variant '" + name + "'; on " +
                                                device.name() +

@@ -50,8 +50,8 @@ struct FormatChoice {
   std::string variant;
 };
 
-/// Finds what `name` means on `device` for values of `type`. Throws Error(invalid_argument) for an unknown name, listing
-/// those there are, and Error(unsupported), listing the formats that can, when this one cannot.
+/// Finds what `name` means on `device` for values of `type`. Throws Error(invalid_argument) for an unknown name,
+/// listing those there are, and Error(unsupported), listing the formats that can, when this one cannot.
 FormatChoice find_format(const std::string& name, Device device, ValueType type);
 
 /// The name a user would write for it.

@@ -42,7 +42,8 @@ constexpr double tie = 0.05;
 
 /// Tries the formats that may suit, within what `options.products` products can return:
 /// 1. csr is built and timed: it costs almost nothing and is the yardstick;
-/// 2. each other format of the registry that this device, type and structure allow is built and timed, unless its set-up
+/// 2. each other format of the registry that this device, type and structure allow is built and timed, unless its
+/// set-up
 ///    would cost more than it can ever return;
 /// 3. the fastest wins; within 5 % the cheapest set-up wins.
 template <Value V>
@@ -105,7 +106,8 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
   for (Candidate& candidate : info.candidates) {
     if (!candidate.built) continue;
     if (candidate.format == chosen->format->info.name)
-      candidate.verdict = chosen == fastest ? "chosen: fastest" : "chosen: within 5 % of the fastest, cheaper to set up";
+      candidate.verdict =
+          chosen == fastest ? "chosen: fastest" : "chosen: within 5 % of the fastest, cheaper to set up";
     else if (candidate.format == fastest->format->info.name)
       candidate.verdict = "fastest by less than 5 %, but dearer to set up";
     else

@@ -83,8 +83,7 @@ TEST(Plan, UnknownFormatNamesThoseThereAre) {
 TEST(Plan, WrongLengthsSayBoth) {
   auto p = plan(tridiagonal(4), {.format = "csr"});
   std::vector<double> x(5), y(4);
-  EXPECT_EQ(error_of([&] { p.apply(x, y); }, ErrorCode::invalid_argument),
-            "x has 5 elements, but the matrix needs 4");
+  EXPECT_EQ(error_of([&] { p.apply(x, y); }, ErrorCode::invalid_argument), "x has 5 elements, but the matrix needs 4");
   EXPECT_THAT(error_of([&] { p.apply(Op::transpose, 1, y, 0, y); }, ErrorCode::invalid_argument),
               HasSubstr(".transpose = true"));
 }

@@ -27,8 +27,9 @@ class Probe {
   /// The median seconds of one product: warmed up once, then repeated until `budget` seconds or `repeats` are spent,
   /// three times at least.
   double seconds(Operator<V>& op, double budget, int repeats = 20) {
-    const Product<V> product{V(1), device_.is_cpu() ? host_x_.data() : x_.data(), 0, V(0),
-                             device_.is_cpu() ? host_y_.data() : y_.data(), 0, 1};
+    const Product<V> product{V(1), device_.is_cpu() ? host_x_.data() : x_.data(), 0,
+                             V(0), device_.is_cpu() ? host_y_.data() : y_.data(), 0,
+                             1};
     Timer timer(device_);
     op.apply(product, {});
     synchronize(device_);

@@ -9,7 +9,7 @@ struct Tuning {
   /// Otherwise it gives a row as many threads as leave each about this many entries ...
   double csr_entries_per_lane_f32 = 11;
   double csr_entries_per_lane_f64 = 6;
-  double csr_uneven = 16;        ///< ... or a whole warp, if the longest row is so many times the mean
+  double csr_uneven = 16;  ///< ... or a whole warp, if the longest row is so many times the mean
 };
 
 /// `compute_capability` as in DeviceInfo: 90 for sm_90; 0, for the emulator, gives the defaults.

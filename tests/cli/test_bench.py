@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import xml.etree.ElementTree
 
 import pytest
 
@@ -70,3 +71,12 @@ def test_a_missing_peer_is_one_line_and_no_failure(weft):
 def test_awkward_matrices_are_measured_too(succeed, tmp_path):
     (tmp_path / "empty.mtx").write_text("%%MatrixMarket matrix coordinate real general\n5 3 0\n")
     succeed("bench", "empty.mtx", "gen:dense:1:40", "gen:empty-rows:50", *FAST)
+
+
+def test_svg_has_a_line_for_each_format(weft, tmp_path):
+    picture = tmp_path / "times.svg"
+    sources = ["gen:poisson2d:10", "gen:poisson2d:20", "gen:poisson2d:40"]
+    done = weft("bench", *sources, "--formats", "csr,coo", "--seconds", "0.01", "--svg", str(picture))
+    assert done.returncode == 0, done.stderr
+    text = xml.etree.ElementTree.parse(picture).getroot().itertext()
+    assert {"csr", "coo", "Time of one product", "seconds"} <= {word.strip() for word in text}

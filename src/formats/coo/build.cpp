@@ -18,8 +18,9 @@ class CpuOperator final : public Operator<V> {
   void apply(const Product<V>& product, Stream) override {
     if (product.beta != V(1) || product.alpha == V(0)) scale_on_cpu(product, matrix_.rows);
     if (product.alpha == V(0) || matrix_.entries() == 0) return;
-    const CpuMatrix<V> view{matrix_.row_indices.data(), matrix_.column_indices.data(), matrix_.values.data(),
-                            matrix_.entries(),          entries_per_chunk,             carries_.data()};
+    const CpuMatrix<V> view{matrix_.row_indices.data(), matrix_.column_indices.data(),
+                            matrix_.values.data(),      matrix_.entries(),
+                            entries_per_chunk,          carries_.data()};
     const Offset useful = (matrix_.entries() + entries_per_chunk - 1) / entries_per_chunk;
     WEFT_CALL_ISA(multiply_add<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
   }

@@ -10,7 +10,8 @@ namespace {
 template <int Count, class V>
 inline void add_to_row(const Product<V>& product, Index row, const V* sums) {
   for (int j = 0; j < Count; ++j)
-    product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)] += product.alpha * sums[j];
+    product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)] +=
+        product.alpha * sums[j];
 }
 
 template <int Count, class V>
@@ -60,14 +61,22 @@ void multiply_counted(const CpuMatrix<V>& matrix, const Product<V>& product, int
 template <class V>
 void multiply_add(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   switch (product.count) {
-    case 1: return multiply_counted<1>(matrix, product, threads);
-    case 2: return multiply_counted<2>(matrix, product, threads);
-    case 3: return multiply_counted<3>(matrix, product, threads);
-    case 4: return multiply_counted<4>(matrix, product, threads);
-    case 5: return multiply_counted<5>(matrix, product, threads);
-    case 6: return multiply_counted<6>(matrix, product, threads);
-    case 7: return multiply_counted<7>(matrix, product, threads);
-    default: return multiply_counted<8>(matrix, product, threads);
+    case 1:
+      return multiply_counted<1>(matrix, product, threads);
+    case 2:
+      return multiply_counted<2>(matrix, product, threads);
+    case 3:
+      return multiply_counted<3>(matrix, product, threads);
+    case 4:
+      return multiply_counted<4>(matrix, product, threads);
+    case 5:
+      return multiply_counted<5>(matrix, product, threads);
+    case 6:
+      return multiply_counted<6>(matrix, product, threads);
+    case 7:
+      return multiply_counted<7>(matrix, product, threads);
+    default:
+      return multiply_counted<8>(matrix, product, threads);
   }
 }
 

@@ -1,7 +1,8 @@
-// The GPU kernel of coo: a warp sums `warp_entries` consecutive entries by segments of equal rows. Sums of rows that lie
-// wholly inside go to y at once; those of its first and last row go to a list of carries, two a warp, which is again
-// sorted by row. The same kernel then runs over the carries, and so on until one warp holds all that is left. Every row is
-// added to y once, by one thread, in an order that depends on the matrix only: no atomics, the same bits every time.
+// The GPU kernel of coo: a warp sums `warp_entries` consecutive entries by segments of equal rows. Sums of rows that
+// lie wholly inside go to y at once; those of its first and last row go to a list of carries, two a warp, which is
+// again sorted by row. The same kernel then runs over the carries, and so on until one warp holds all that is left.
+// Every row is added to y once, by one thread, in an order that depends on the matrix only: no atomics, the same bits
+// every time.
 #include <weft/coo.hpp>
 
 #include "formats/coo/coo.hpp"
@@ -22,7 +23,7 @@ struct Level {
   const Index* columns = nullptr;  // null for carries
   const V* values = nullptr;       // of carries: vector j of entry k at [j * entries + k]
   Offset entries = 0;
-  V* carries = nullptr;            // values of the next level; null when one warp sees all entries
+  V* carries = nullptr;  // values of the next level; null when one warp sees all entries
   Offset carry_count = 0;
 };
 
@@ -53,11 +54,12 @@ __global__ void __launch_bounds__(block_threads) coo_segments(Level<V> level, Pr
     if (live && level.columns) {
       const V value = simt::load_streaming(level.values + k);
       const V* x = product.x + simt::load_streaming(level.columns + k);
-WEFT_UNROLL
+      WEFT_UNROLL
       for (int j = 0; j < Room; ++j)
-        if (j < product.count) terms[j] = value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+        if (j < product.count)
+          terms[j] = value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
     } else if (live) {
-WEFT_UNROLL
+      WEFT_UNROLL
       for (int j = 0; j < Room; ++j)
         if (j < product.count) terms[j] = level.values[j * level.entries + k];
     }
@@ -67,7 +69,7 @@ WEFT_UNROLL
     const bool head = row != row_before;
     const unsigned heads = simt::ballot(simt::full_mask, head);
     const bool ends_here = k + 1 == end || (live && lane + 1 < warp_size && (heads >> (lane + 1) & 1u));
-WEFT_UNROLL
+    WEFT_UNROLL
     for (int j = 0; j < Room; ++j) {
       if (j >= product.count) continue;
       if (lane == 0 && head) emit(running_row, j, running[j]);
@@ -93,10 +95,7 @@ template <Value V>
 class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, Device device)
-      : device_(device),
-        row_count_(matrix.rows),
-        columns_(device, matrix.columns),
-        values_(device, matrix.values) {
+      : device_(device), row_count_(matrix.rows), columns_(device, matrix.columns), values_(device, matrix.values) {
     Array<Index> rows = to_coo(matrix).row_indices;
     rows_ = DeviceBuffer<Index>(device, rows);
     while (warps_for(static_cast<Offset>(rows.size())) > 1) {

@@ -38,7 +38,8 @@ Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets) {
 
 namespace {
 
-constexpr Offset items_per_chunk = 8192;   // about 100 KB of matrix: well under a millisecond, well over a hand-out's cost
+constexpr Offset items_per_chunk =
+    8192;  // about 100 KB of matrix: well under a millisecond, well over a hand-out's cost
 constexpr Offset items_per_thread = 4096;  // below this, waking a thread costs more than it brings
 
 template <Value V, class O>
@@ -54,9 +55,8 @@ class CpuOperator final : public Operator<V> {
 
   void apply(const Product<V>& product, Stream) override {
     if (product.alpha == V(0)) return scale_on_cpu(product, rows_);
-    const CpuMatrix<V, O> view{rows_,          offsets_.data(),
-                               columns_.data(), values_.data(),
-                               chunks_.data(),  static_cast<Offset>(chunks_.size()) - 1,
+    const CpuMatrix<V, O> view{rows_,          offsets_.data(), columns_.data(),
+                               values_.data(), chunks_.data(),  static_cast<Offset>(chunks_.size()) - 1,
                                carries_.data()};
     const Offset useful = 1 + (rows_ + static_cast<Offset>(values_.size())) / items_per_thread;
     const int workers = static_cast<int>(std::min<Offset>(threads(), useful));

@@ -73,7 +73,8 @@ template <int Count, class V, class O>
 void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
   // Small hand-outs even out a busy machine; neighbouring chunks stay together for the caches' sake.
   const Offset share = matrix.chunk_count / (threads * Offset(16));
-#pragma omp parallel for schedule(dynamic, share > 1 ? static_cast<int>(share) : 1) num_threads(threads) if (threads > 1)
+#pragma omp parallel for schedule(dynamic, share > 1 ? static_cast<int>(share) : 1) \
+    num_threads(threads) if (threads > 1)
   for (Offset c = 0; c < matrix.chunk_count; ++c) multiply_chunk<Count>(matrix, product, c);
 
   for (Offset c = 0; c < matrix.chunk_count; ++c) {
@@ -91,18 +92,26 @@ void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
 template <class V, class O>
 void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
   switch (product.count) {
-    case 1: return multiply_counted<1>(matrix, product, threads);
-    case 2: return multiply_counted<2>(matrix, product, threads);
-    case 3: return multiply_counted<3>(matrix, product, threads);
-    case 4: return multiply_counted<4>(matrix, product, threads);
-    case 5: return multiply_counted<5>(matrix, product, threads);
-    case 6: return multiply_counted<6>(matrix, product, threads);
-    case 7: return multiply_counted<7>(matrix, product, threads);
-    default: return multiply_counted<8>(matrix, product, threads);
+    case 1:
+      return multiply_counted<1>(matrix, product, threads);
+    case 2:
+      return multiply_counted<2>(matrix, product, threads);
+    case 3:
+      return multiply_counted<3>(matrix, product, threads);
+    case 4:
+      return multiply_counted<4>(matrix, product, threads);
+    case 5:
+      return multiply_counted<5>(matrix, product, threads);
+    case 6:
+      return multiply_counted<6>(matrix, product, threads);
+    case 7:
+      return multiply_counted<7>(matrix, product, threads);
+    default:
+      return multiply_counted<8>(matrix, product, threads);
   }
 }
 
-#define WEFT_INSTANTIATE(V)                                                                      \
+#define WEFT_INSTANTIATE(V)                                                                             \
   template void multiply<V, std::uint32_t>(const CpuMatrix<V, std::uint32_t>&, const Product<V>&, int); \
   template void multiply<V, Offset>(const CpuMatrix<V, Offset>&, const Product<V>&, int);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)

@@ -14,9 +14,9 @@ struct Chunk {
   Offset entry = 0;
 };
 
-/// Cuts the matrix into pieces of about `items` rows + entries (Merrill and Garland's merge path), at row borders except
-/// inside rows longer than a piece. The cuts depend on the matrix only, so that products have the same bits for any number
-/// of threads. Returns the pieces' beginnings and, last, the end.
+/// Cuts the matrix into pieces of about `items` rows + entries (Merrill and Garland's merge path), at row borders
+/// except inside rows longer than a piece. The cuts depend on the matrix only, so that products have the same bits for
+/// any number of threads. Returns the pieces' beginnings and, last, the end.
 Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset items);
 
 /// The offsets in 32 bits; the caller has made sure that they fit.

@@ -92,7 +92,8 @@ TEST(CsrFormat, MoreThanTwoToTheThirtyTwoEntries) {
   values[5] = 2.0f;
   values[cols - 1] = 3.0f;
   const std::size_t bytes = static_cast<std::size_t>(entries) * 4, pattern = static_cast<std::size_t>(cols) * 4;
-  auto all_columns = repeat_pages(columns.data(), pattern, bytes), all_values = repeat_pages(values.data(), pattern, bytes);
+  auto all_columns = repeat_pages(columns.data(), pattern, bytes),
+       all_values = repeat_pages(values.data(), pattern, bytes);
   ASSERT_TRUE(all_columns && all_values);
   Csr<float> matrix;
   matrix.rows = rows;

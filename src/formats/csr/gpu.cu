@@ -1,6 +1,6 @@
-// The GPU kernels of csr: `csr_vector` gives a row to 1 (scalar), 2, 4, ... or 32 neighbouring threads; `csr_stream` lets a
-// block read the entries of its rows in one sweep and sum them from shared memory, which keeps all threads busy on rows
-// shorter than a few entries.
+// The GPU kernels of csr: `csr_vector` gives a row to 1 (scalar), 2, 4, ... or 32 neighbouring threads; `csr_stream`
+// lets a block read the entries of its rows in one sweep and sum them from shared memory, which keeps all threads busy
+// on rows shorter than a few entries.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(block_threads)
       V second = 0;
       for (; k + 3 * Lanes < end; k += 4 * Lanes) {
         const Index c0 = simt::load_streaming(columns + k), c1 = simt::load_streaming(columns + k + Lanes);
-        const Index c2 = simt::load_streaming(columns + k + 2 * Lanes), c3 = simt::load_streaming(columns + k + 3 * Lanes);
+        const Index c2 = simt::load_streaming(columns + k + 2 * Lanes),
+                    c3 = simt::load_streaming(columns + k + 3 * Lanes);
         const V v0 = simt::load_streaming(values + k), v1 = simt::load_streaming(values + k + Lanes);
         const V v2 = simt::load_streaming(values + k + 2 * Lanes), v3 = simt::load_streaming(values + k + 3 * Lanes);
         sums[0] += v0 * simt::load_readonly(product.x + c0);
@@ -44,12 +45,13 @@ __global__ void __launch_bounds__(block_threads)
     for (; k < end; k += Lanes) {
       const V value = simt::load_streaming(values + k);
       const V* x = product.x + simt::load_streaming(columns + k);
-WEFT_UNROLL
+      WEFT_UNROLL
       for (int j = 0; j < Room; ++j)
-        if (j < product.count) sums[j] += value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+        if (j < product.count)
+          sums[j] += value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
     }
   }
-WEFT_UNROLL
+  WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
     const V sum = simt::warp_reduce_sum<Lanes>(sums[j]);
     if (row < rows && lane == 0 && j < product.count) store_sum(product, static_cast<Index>(row), j, sum);
@@ -76,13 +78,13 @@ __global__ void __launch_bounds__(block_threads)
   for (Offset tile = begin; tile < end; tile += tile_entries) {
     Index column[entries_per_thread];
     V value[entries_per_thread];
-WEFT_UNROLL
+    WEFT_UNROLL
     for (int u = 0; u < entries_per_thread; ++u) {
       const Offset k = tile + u * block_threads + threadIdx.x;
       column[u] = k < end ? simt::load_streaming(columns + k) : 0;
       value[u] = k < end ? simt::load_streaming(values + k) : V(0);
     }
-WEFT_UNROLL
+    WEFT_UNROLL
     for (int u = 0; u < entries_per_thread; ++u)
       if (tile + u * block_threads + threadIdx.x < end)
         products[u * block_threads + threadIdx.x] = value[u] * simt::load_readonly(product.x + column[u]);
@@ -151,12 +153,18 @@ class GpuOperator final : public Operator<V> {
     with_room_for(product.count, [&](auto room) {
       constexpr int Room = decltype(room)::value;
       switch (schedule_.lanes) {
-        case 1: return launch<1, Room>(product, stream);
-        case 2: return launch<2, Room>(product, stream);
-        case 4: return launch<4, Room>(product, stream);
-        case 8: return launch<8, Room>(product, stream);
-        case 16: return launch<16, Room>(product, stream);
-        default: return launch<32, Room>(product, stream);
+        case 1:
+          return launch<1, Room>(product, stream);
+        case 2:
+          return launch<2, Room>(product, stream);
+        case 4:
+          return launch<4, Room>(product, stream);
+        case 8:
+          return launch<8, Room>(product, stream);
+        case 16:
+          return launch<16, Room>(product, stream);
+        default:
+          return launch<32, Room>(product, stream);
       }
     });
   }
@@ -181,10 +189,9 @@ class GpuOperator final : public Operator<V> {
   template <int Lanes, int Room>
   void launch(const Product<V>& product, Stream stream) {
     constexpr int rows_a_block = block_threads / Lanes;
-    simt::launch(WEFT_KERNEL(csr_vector<V, O, Lanes, Room>),
-                 simt::blocks_for(rows_, rows_a_block), block_threads, 0, stream, rows_,
-                 std::as_const(offsets_).data(), std::as_const(columns_).data(), std::as_const(values_).data(),
-                 product);
+    simt::launch(WEFT_KERNEL(csr_vector<V, O, Lanes, Room>), simt::blocks_for(rows_, rows_a_block), block_threads, 0,
+                 stream, rows_, std::as_const(offsets_).data(), std::as_const(columns_).data(),
+                 std::as_const(values_).data(), product);
   }
 
   Device device_;
