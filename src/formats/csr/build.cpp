@@ -110,7 +110,7 @@ const Format& format() {
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.types = {ValueType::f32, ValueType::f64};
     f.info.variants = {{"scalar", "a thread a row", gpus},
-                       {"stream", "a block stages the products of its rows in shared memory: short rows", gpus},
+                       {"stream", "a block stages the products of its rows in shared memory: even rows", gpus},
                        {"vector", "2 to 32 threads a row, by the mean row length", gpus},
                        {"vector2", "2 threads a row", gpus},
                        {"vector4", "4 threads a row", gpus},
