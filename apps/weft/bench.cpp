@@ -113,7 +113,7 @@ std::string heading(const bench::Report& report) {
 class Session {
  public:
   explicit Session(const BenchOptions& options)
-      : options_(options), shows_tables_(options.json != "-" && options.csv != "-") {
+      : options_(options), shows_tables_(options.json != "-" && options.csv != "-" && options.svg != "-") {
     report_.device = usable_device(options.device);
     report_.machine = bench::this_machine();
     report_.device_name = describe(report_.device).description;
@@ -172,8 +172,8 @@ class Session {
 
 int run(const BenchOptions& options) {
   options.common.apply();
-  if (options.json == "-" && options.csv == "-")
-    throw UsageError("--json - and --csv - both want standard output; give one a file");
+  if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
+    throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
     for (const std::string& name : CLI::detail::split(options.formats, ',')) require_format(name);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
