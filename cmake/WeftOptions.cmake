@@ -23,7 +23,7 @@ endif()
 set(WEFT_SANITIZE "" CACHE STRING "sanitizers to build with, as for -fsanitize=")
 if(WEFT_SANITIZE)
   target_compile_options(weft_defaults INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WEFT_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WEFT_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1>)
   target_link_options(weft_defaults INTERFACE -fsanitize=${WEFT_SANITIZE})
 endif()
 option(WEFT_COVERAGE "measure which lines the tests run" OFF)
