@@ -70,7 +70,7 @@ if(WEFT_HAS_CUDA)
   target_sources(weft PRIVATE ${weft_gpu_sources})
   # CMake 3.25 does not know CUDA C++20.
   target_compile_options(weft PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra,-Wno-restrict;--Werror=cross-execution-space-call>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra,-Wno-restrict,-fopenmp;--Werror=cross-execution-space-call>)
   set_target_properties(weft PROPERTIES CUDA_RUNTIME_LIBRARY Static CUDA_STANDARD_REQUIRED OFF)
   target_compile_definitions(weft PRIVATE WEFT_HAS_CUDA)
   target_link_libraries(weft PRIVATE CUDA::cudart_static)

@@ -12,7 +12,6 @@ namespace weft::test {
 long allocations() { return count; }
 }  // namespace weft::test
 
-#ifndef __SANITIZE_ADDRESS__
 void* operator new(std::size_t size) {
   ++count;
   if (void* memory = std::malloc(size ? size : 1)) return memory;
@@ -20,4 +19,3 @@ void* operator new(std::size_t size) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-#endif

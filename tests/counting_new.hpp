@@ -2,7 +2,7 @@
 
 namespace weft::test {
 
-/// How often this program has called operator new so far; always 0 under the address sanitizer, which has its own.
+/// How often this program has called operator new so far.
 long allocations();
 
 }  // namespace weft::test
