@@ -3,6 +3,7 @@
 
 #include "core/simd.hpp"
 #include "formats/csr/csr.hpp"
+#include "formats/vector_count.hpp"
 
 namespace weft::csr::WEFT_ISA_NAMESPACE {
 namespace {
@@ -91,24 +92,8 @@ void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
 
 template <class V, class O>
 void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  switch (product.count) {
-    case 1:
-      return multiply_counted<1>(matrix, product, threads);
-    case 2:
-      return multiply_counted<2>(matrix, product, threads);
-    case 3:
-      return multiply_counted<3>(matrix, product, threads);
-    case 4:
-      return multiply_counted<4>(matrix, product, threads);
-    case 5:
-      return multiply_counted<5>(matrix, product, threads);
-    case 6:
-      return multiply_counted<6>(matrix, product, threads);
-    case 7:
-      return multiply_counted<7>(matrix, product, threads);
-    default:
-      return multiply_counted<8>(matrix, product, threads);
-  }
+  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(
+      product.count, [&](auto count) { multiply_counted<decltype(count)::value>(matrix, product, threads); });
 }
 
 #define WEFT_INSTANTIATE(V)                                                                             \
