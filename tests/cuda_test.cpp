@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/registry.hpp"
+#include "huge_matrix.hpp"
 #include "reference.hpp"
 #include "simt/selftest.hpp"
 #include "structures.hpp"
@@ -16,6 +17,24 @@ namespace {
 TEST(SimtSelfTest, PrimitivesAgreeWithPlainLoopsOnTheGpu) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
   EXPECT_EQ(on_cuda::simt_selftest(), std::vector<std::string>());
+}
+
+TEST(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
+  constexpr std::int64_t needed = std::int64_t(80) << 30;
+  if (describe(Device::gpu()).memory_bytes < needed || describe(Device::cpu()).memory_bytes < needed)
+    GTEST_SKIP() << "needs 80 GB of memory on the GPU and beside it";
+  const Csr<float> matrix = huge_matrix();
+  Array<float> x(static_cast<std::size_t>(matrix.cols), 1.0f);
+  x[5] = 10.0f;
+  for (const Format* format : registry()) {
+    if (!format->runs_on(Device::Kind::gpu)) continue;
+    auto p = plan(matrix, {.device = Device::gpu(), .format = format->info.name});
+    DeviceBuffer<float> from(Device::gpu(), x), to(Device::gpu(), static_cast<std::size_t>(matrix.rows));
+    p.apply(from, to);
+    const Array<float> y = to.download();
+    for (Index row = 0; row < matrix.rows; ++row) ASSERT_EQ(y[row], 23.0f) << format->info.name << " row " << row;
+  }
 }
 
 TEST(CudaGraph, CapturesAndReplaysEveryFormat) {

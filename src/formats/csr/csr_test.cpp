@@ -1,11 +1,11 @@
 #include "formats/csr/csr.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <weft/plan.hpp>
 
 #include <vector>
+
+#include "huge_matrix.hpp"
 
 namespace weft {
 namespace {
@@ -71,44 +71,16 @@ TEST(CsrFormat, ChunksOfAnEmptyMatrix) {
   expect_valid(csr::cut_into_chunks(30, empty_rows, 10), 30, empty_rows);
 }
 
-/// `bytes` of address space that repeat the pages of `pattern` again and again: a huge array in little memory.
-std::shared_ptr<void> repeat_pages(const void* pattern, std::size_t pattern_bytes, std::size_t bytes) {
-  const int file = memfd_create("weft-test", 0);
-  if (file < 0 || write(file, pattern, pattern_bytes) != static_cast<ssize_t>(pattern_bytes)) return nullptr;
-  void* room = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  for (std::size_t at = 0; at < bytes; at += pattern_bytes)
-    mmap(static_cast<char*>(room) + at, pattern_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0);
-  close(file);
-  return {room, [bytes](void* memory) { munmap(memory, bytes); }};
-}
-
 TEST(CsrFormat, MoreThanTwoToTheThirtyTwoEntries) {
-  constexpr Index cols = 1 << 22, rows = 1030;  // 4.3e9 entries, all rows alike and dense
-  constexpr Offset entries = Offset(rows) * cols;
-  static_assert(entries > Offset(1) << 32);
-  std::vector<Index> columns(cols);
-  std::vector<float> values(cols, 0.0f);
-  for (Index j = 0; j < cols; ++j) columns[j] = j;
-  values[5] = 2.0f;
-  values[cols - 1] = 3.0f;
-  const std::size_t bytes = static_cast<std::size_t>(entries) * 4, pattern = static_cast<std::size_t>(cols) * 4;
-  auto all_columns = repeat_pages(columns.data(), pattern, bytes),
-       all_values = repeat_pages(values.data(), pattern, bytes);
-  ASSERT_TRUE(all_columns && all_values);
-  Csr<float> matrix;
-  matrix.rows = rows;
-  matrix.cols = cols;
-  matrix.offsets = Array<Offset>(rows + 1);
-  for (Index row = 0; row <= rows; ++row) matrix.offsets[row] = Offset(row) * cols;
-  matrix.columns = Array<Index>(all_columns, static_cast<Index*>(all_columns.get()), entries);
-  matrix.values = Array<float>(all_values, static_cast<float*>(all_values.get()), entries);
-
+  const Csr<float> matrix = test::huge_matrix();
+  ASSERT_GT(matrix.nonzeros(), Offset(1) << 32);
   auto p = plan(matrix, {.format = "csr"});
   EXPECT_NE(p.info().details.find("64-bit"), std::string::npos);
-  std::vector<float> x(cols, 1.0f), y(rows, -1.0f);
+  std::vector<float> x(static_cast<std::size_t>(matrix.cols), 1.0f), y(static_cast<std::size_t>(matrix.rows), -1.0f);
   x[5] = 10.0f;
   p.apply(x, y);
-  for (Index row = 0; row < rows; ++row) ASSERT_EQ(y[row], 23.0f) << row;
+  for (Index row = 0; row < matrix.rows; ++row) ASSERT_EQ(y[row], 23.0f) << row;
 }
+
 }  // namespace
 }  // namespace weft
