@@ -33,7 +33,9 @@ if(LIBLZMA_FOUND)
   target_compile_definitions(weft PRIVATE WEFT_HAS_LZMA)
 endif()
 
-# CPU kernels, once per instruction set. Optimised in every build type but coverage.
+# CPU kernels, once per instruction set, optimised in every build type. They say themselves what is to be a vector: left to the
+# compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
+set(weft_no_loop_vectorizer $<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-vectorize,-fno-vectorize>)
 set(weft_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND weft_isas avx2 avx512)
@@ -41,11 +43,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 set(weft_isa_flags_baseline "")
 set(weft_isa_flags_avx2 -mavx2 -mfma -mbmi2)
-set(weft_isa_flags_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mbmi2 -mprefer-vector-width=512)
+set(weft_isa_flags_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mbmi2)
 foreach(isa IN LISTS weft_isas)
   add_library(weft_kernels_${isa} OBJECT ${weft_isa_sources})
   target_compile_definitions(weft_kernels_${isa} PRIVATE WEFT_ISA_NAMESPACE=isa_${isa})
-  target_compile_options(weft_kernels_${isa} PRIVATE ${weft_isa_flags_${isa}} -O3 -fno-math-errno -ffp-contract=fast)
+  target_compile_options(weft_kernels_${isa} PRIVATE ${weft_isa_flags_${isa}} -O3 -fno-math-errno -ffp-contract=fast
+    ${weft_no_loop_vectorizer})
   target_include_directories(weft_kernels_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(weft_kernels_${isa} PRIVATE weft_defaults OpenMP::OpenMP_CXX)
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_kernels_${isa}>)

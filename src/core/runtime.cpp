@@ -15,8 +15,8 @@ std::atomic<int> requested_threads{0};
 std::mutex logger_mutex;
 Logger current_logger;
 
+// AVX-512 is there for those who ask for it: no kernel gains from it yet, and csr loses (bench/NOTES.md).
 Isa best_isa() {
-  if (isa_available(Isa::avx512)) return Isa::avx512;
   if (isa_available(Isa::avx2)) return Isa::avx2;
   return Isa::baseline;
 }
