@@ -1,6 +1,6 @@
-// The GPU kernels of csr: `csr_vector` gives a row to 1 (scalar), 2, 4, ... or 32 neighbouring threads; `csr_stream` lets a
-// block read the entries of its rows in one sweep and sum them from shared memory, so that all threads load whatever the
-// length of a row.
+// The GPU kernels of csr: `csr_vector` gives a row to 1 (scalar), 2, 4, ... or 32 neighbouring threads; `csr_stream`
+// lets a block read the entries of its rows in one sweep and sum them from shared memory, so that all threads load
+// whatever the length of a row.
 #include <algorithm>
 #include <atomic>
 #include <limits>
