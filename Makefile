@@ -4,7 +4,7 @@
 
 WEFT := build/release/bin/weft
 VENV := .venv
-# A finite-element stiffness matrix: hexahedra, three displacements a node, 115 million nonzeros.
+# A finite-element stiffness matrix: hexahedra, three displacements a node, 15 million nonzeros.
 DEMO_MATRIX ?= gen:elasticity3d:40
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 

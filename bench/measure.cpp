@@ -97,7 +97,7 @@ std::vector<Timing> measure(Device device, std::span<const Product> products, co
       Runner& runner = runners[i];
       if (group > 0 && spent[i] > options.seconds * 1.5) continue;
       guarded(runner, [&] {
-        const double warm = runner.repetitions > 1 ? time_products(timer, *runner.product, 1) : 0;
+        const double warm = time_products(timer, *runner.product, 1);
         const double seconds = time_products(timer, *runner.product, runner.repetitions);
         spent[i] += warm + seconds;
         runner.groups.push_back(seconds / static_cast<double>(runner.repetitions));

@@ -4,11 +4,11 @@
 #include <weft/plan.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <memory>
 
+#include "core/timer.hpp"
 #include "peers/peer.hpp"
 #include "verify.hpp"
 #include "workspace.hpp"
@@ -18,10 +18,6 @@ namespace {
 
 bool runs_on(const std::vector<Device::Kind>& devices, Device device) {
   return std::find(devices.begin(), devices.end(), device.kind()) != devices.end();
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// A format or peer that is set up and waits to be timed.
@@ -66,9 +62,9 @@ class Contest {
 
   void add_peer(std::unique_ptr<Peer<V>> peer) {
     enter(peer->name(), true, [&](Contestant<V>& contestant, Measurement& m) {
-      const auto start = std::chrono::steady_clock::now();
+      const Stopwatch watch;
       peer->prepare(matrix_);
-      m.setup_seconds = seconds_since(start);
+      m.setup_seconds = watch.seconds();
       m.chosen = m.name;
       m.bytes = peer->bytes();
       contestant.peer = std::move(peer);
@@ -153,7 +149,7 @@ std::vector<std::string> formats_for(Device device) {
     if (!runs_on(format.devices, device)) continue;
     names.push_back(format.name);
     for (const VariantInfo& variant : format.variants)
-      if (runs_on(variant.devices, device)) names.push_back(format.name + ":" + variant.name);
+      if (runs_on(variant.devices, device)) names.push_back(full_name(format, variant.name));
   }
   return names;
 }

@@ -9,12 +9,13 @@ namespace weft::bench {
 struct Verdict {
   bool correct = true;
   double max_error = 0;  ///< largest |y - reference| / (|alpha| |A| |x| + |beta| |y0|) over the entries of y
-  Index worst = 0;       ///< where that is
+  Index worst = 0;       ///< the entry that is furthest beyond, or nearest to, what rounding allows it
 };
 
 /// What y = alpha op(A) x + beta y must be, and how far rounding may take it from there: entry i, a sum of n products,
 /// may be off by epsilon (n + 3) (|alpha| |A| |x| + |beta| |y0|)_i, whatever the order of summation. Cancellation in y
-/// therefore raises no false alarm, and a dropped or doubled entry shows.
+/// therefore raises no false alarm. A dropped entry of ordinary size shows in rows of up to about 1 / sqrt(epsilon)
+/// entries.
 template <Value V>
 class Reference {
  public:

@@ -46,7 +46,7 @@ std::vector<Case> all_cases() {
       std::vector<std::string> names{format->info.name};
       for (const VariantInfo& variant : format->info.variants)
         if (std::ranges::find(variant.devices, device.kind()) != variant.devices.end())
-          names.push_back(full_name(*format, variant.name));
+          names.push_back(full_name(format->info, variant.name));
       for (const std::string& name : names)
         for (const ValueType type : format->info.types) {
           if (device.is_cpu()) {
@@ -288,7 +288,7 @@ TEST_P(Conformance, SaysWhatItHolds) {
   for_type([&]<Value V>(V) {
     const Csr<V> matrix = random_rows<V>(100, std::vector<Index>(200, 9), 23);
     const PlanInfo info = make_plan(matrix, false).info();
-    EXPECT_EQ(info.format.substr(0, info.format.find(':')), GetParam().format.substr(0, GetParam().format.find(':')));
+    EXPECT_TRUE(info.format.starts_with(GetParam().format)) << info.format;  // not another variant than asked for
     EXPECT_GE(info.bytes, matrix.values.bytes());
     EXPECT_EQ(info.device, GetParam().device);
     EXPECT_FALSE(info.details.empty());

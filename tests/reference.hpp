@@ -38,7 +38,6 @@ template <Value V>
     const double got = static_cast<double>(y[i]);
     if (std::isnan(expected) || std::isinf(scale)) {
       if (std::isnan(expected) ? std::isnan(got) : got == expected) continue;
-      // An infinite term may meet its opposite in another order of summation.
       return ::testing::AssertionFailure() << "element " << i << " is " << got << ", expected " << expected;
     }
     const double bound = epsilon * (static_cast<double>(terms[i]) + 4) * scale;

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <weft/io.hpp>
+#include <weft/runtime.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bench/names.hpp"
 #include "bench/peers/peer.hpp"
 #include "bench/run.hpp"
 #include "core/bandwidth.hpp"
@@ -36,7 +39,7 @@ struct BenchOptions {
   std::uint64_t seed = 1;
 };
 
-/// A real finite-element matrix, large enough to be about memory and small enough to be done in a minute on two cores.
+/// A real finite-element matrix, small enough to be done in a minute on two cores.
 const std::vector<std::string> default_sources = {"gen:elasticity3d:24"};
 
 const std::vector<std::pair<std::string, std::vector<std::string>>> suites = {
@@ -120,13 +123,9 @@ class Session {
     report_.seconds = options.seconds;
     report_.groups = options.groups;
     report_.seed = options.seed;
-    formats_ = options.formats == "all" ? bench::formats_for(report_.device) : CLI::detail::split(options.formats, ',');
-    {
-      ProgressBar bar("measuring the memory bandwidth");
-      if (const Progress show = bar.callback()) show(0);
-      report_.bandwidth = measure_bandwidth(report_.device);
-    }
-    if (shows_tables_) print(heading(report_));
+    if (report_.device.is_cpu())
+      report_.device_name += fmt::format(", {}, {} kernels", with_noun(threads(), "thread"), to_string(isa()));
+    formats_ = options.formats == "all" ? bench::formats_for(report_.device) : bench::split_names(options.formats);
   }
 
   void run(const std::string& source) {
@@ -144,6 +143,10 @@ class Session {
  private:
   template <Value V>
   void measure_matrix(const std::string& source, const Csr<V>& matrix) {
+    if (report_.cases.empty()) {  // not before there is something to measure
+      report_.bandwidth = measure_bandwidth(report_.device);
+      if (shows_tables_) print(heading(report_));
+    }
     bench::Case result;
     const std::size_t notes_before = report_.notes.size();
     {
@@ -175,22 +178,28 @@ int run(const BenchOptions& options) {
   if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
     throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
-    for (const std::string& name : CLI::detail::split(options.formats, ',')) require_format(name);
+    for (const std::string& name : bench::split_names(options.formats)) require_format(name);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
 
   Session session(options);
-  for (const std::string& source : sources_of(options)) session.run(source);
-
   const bench::Report& report = session.report();
+  std::exception_ptr stopped;
+  try {
+    for (const std::string& source : sources_of(options)) session.run(source);
+  } catch (...) {
+    if (report.cases.empty()) throw;
+    stopped = std::current_exception();  // what was measured before is kept
+  }
   if (!options.json.empty())
     write_text(options.json,
                bench::to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   if (!options.csv.empty()) write_text(options.csv, bench::to_csv(report));
   if (!options.svg.empty()) write_text(options.svg, chart_of(report));
+  if (stopped) std::rethrow_exception(stopped);
   if (!report.all_correct()) {
-    fmt::print(stderr, "weft: a format gave a wrong product, see WRONG in the table; please report it\n");
+    complain("a format gave a wrong product, see WRONG in the table; please report it");
     return verification_failed;
   }
   return success;
@@ -223,16 +232,17 @@ Command add_bench(CLI::App& tool) {
       ->type_name("FILE");
   parser->add_option("--csv", options->csv, "write the results as CSV; - is standard output, then without tables")
       ->type_name("FILE");
-  parser->add_option("--svg", options->svg, "draw the time over the number of nonzeros, a line a format")
+  parser
+      ->add_option("--svg", options->svg,
+                   "draw the time over the number of nonzeros, a line a format; - is standard output")
       ->type_name("FILE");
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(
-      "Columns: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the "
-      "stored\n"
-      "matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the number "
-      "of\n"
-      "products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest peer.\n\n"
+      "Columns: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the\n"
+      "stored matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the\n"
+      "number of products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest "
+      "peer.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
   return {parser, [options] { return run(*options); }};
 }

@@ -1,12 +1,6 @@
-#include <fmt/format.h>
-#include <weft/io.hpp>
-
 #include <memory>
 
-#include "numbers.hpp"
 #include "options.hpp"
-#include "output.hpp"
-#include "progress.hpp"
 
 namespace weft::app {
 namespace {
@@ -20,13 +14,7 @@ struct ConvertOptions {
 
 template <Value V>
 int convert_file(const ConvertOptions& options) {
-  const Csr<V> matrix = load<V>(options.source, options.reading);
-  {
-    ProgressBar bar("writing " + options.output);
-    write_matrix<V>(options.output, matrix, bar.callback());
-  }
-  note(fmt::format("wrote {}: {} x {}, {}", options.output, count_text(matrix.rows), count_text(matrix.cols),
-                   with_noun(matrix.nonzeros(), "nonzero")));
+  save(options.output, load<V>(options.source, options.reading));
   return success;
 }
 

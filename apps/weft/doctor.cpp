@@ -11,7 +11,6 @@
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "progress.hpp"
 #include "table.hpp"
 
 namespace weft::app {
@@ -43,8 +42,6 @@ struct MeasuredDevice {
 
 std::vector<MeasuredDevice> measured_devices() {
   std::vector<MeasuredDevice> devices;
-  ProgressBar bar("measuring the memory bandwidth");
-  if (const Progress show = bar.callback()) show(0);
   for (Device device : available_devices()) {
     MeasuredDevice measured{describe(device), 0};
     try {
@@ -86,6 +83,10 @@ std::string isa_environment() {
   return wanted ? wanted : "";
 }
 
+std::string bandwidth_text(double bandwidth) {
+  return bandwidth > 0 ? fmt::format("{:.1f} GB/s measured", bandwidth / 1e9) : "bandwidth not measured";
+}
+
 std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDevice>& devices) {
   std::string text;
   const auto fact = [&](std::string_view name, const std::string& value) {
@@ -102,7 +103,7 @@ std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDev
   fact("isa", machine.isa + (isa_environment().empty() ? "" : " (WEFT_ISA=" + isa_environment() + ")"));
   fact("memory", bytes_text(static_cast<double>(machine.memory_bytes)));
   for (const MeasuredDevice& device : devices)
-    if (device.info.device.is_cpu()) fact("bandwidth", fmt::format("{:.1f} GB/s measured", device.bandwidth / 1e9));
+    if (device.info.device.is_cpu()) fact("bandwidth", bandwidth_text(device.bandwidth));
 
   text += "\nGPU\n";
   if (!machine.driver.empty()) fact("driver", machine.driver);
@@ -110,16 +111,16 @@ std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDev
   for (const MeasuredDevice& device : devices)
     if (device.info.device.kind() == Device::Kind::gpu)
       fact(device.info.device.name(),
-           fmt::format("{}, sm_{}, {} multiprocessors, {}, {:.0f} GB/s measured", device.info.description,
-                       device.info.compute_capability, device.info.multiprocessors,
-                       bytes_text(static_cast<double>(device.info.memory_bytes)), device.bandwidth / 1e9));
+           fmt::format("{}, sm_{}, {} multiprocessors, {}, {}", device.info.description, device.info.compute_capability,
+                       device.info.multiprocessors, bytes_text(static_cast<double>(device.info.memory_bytes)),
+                       bandwidth_text(device.bandwidth)));
 
   Table table({"format", "devices", "types", "repeatable", "what it is"}, {1, 2, 3, 4});
   for (const FormatInfo& format : formats()) {
     table.add({format.name, device_names(format.devices), type_names(format.types), format.deterministic ? "yes" : "no",
                format.summary});
     for (const VariantInfo& variant : format.variants)
-      table.add({format.name + ":" + variant.name, device_names(variant.devices), "", "", variant.summary});
+      table.add({full_name(format, variant.name), device_names(variant.devices), "", "", variant.summary});
   }
   return text + "\nFormats\n" + table.text(2);
 }
@@ -143,7 +144,7 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
     for (Device::Kind kind : format.devices) entry["devices"].push_back(kind_name(kind));
     for (ValueType type : format.types) entry["types"].push_back(to_string(type));
     entry["variants"] = nlohmann::ordered_json::array();
-    for (const VariantInfo& variant : format.variants) entry["variants"].push_back(format.name + ":" + variant.name);
+    for (const VariantInfo& variant : format.variants) entry["variants"].push_back(full_name(format, variant.name));
     json["formats"].push_back(std::move(entry));
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "numbers.hpp"
 #include "svg.hpp"
 
 namespace weft::app {
@@ -19,7 +20,7 @@ constexpr std::size_t heading_length = 42;
 constexpr int density_levels = 6;
 
 std::string size_sentence(Index rows, Index cols, Offset nonzeros) {
-  return svg::grouped(rows) + " \u00d7 " + svg::grouped(cols) + ", " + svg::grouped(nonzeros) + " nonzeros";
+  return count_text(rows) + " \u00d7 " + count_text(cols) + ", " + with_noun(nonzeros, "nonzero");
 }
 
 /// The matrix cut into cells; cell (r, c) holds the share of its places with an entry.
@@ -170,8 +171,8 @@ std::string draw_mark(double x, double bottom, int step, const std::string& name
 Panel row_length_panel(const Structure& structure, const std::string& heading) {
   const double right = plot_left + plot_size, bottom = plot_top + plot_size;
   const std::string facts = "mean " + svg::rounded(structure.mean_row) + ", deviation " +
-                            svg::rounded(structure.row_deviation) + ", shortest " +
-                            svg::grouped(structure.shortest_row) + ", longest " + svg::grouped(structure.longest_row);
+                            svg::rounded(structure.row_deviation) + ", shortest " + count_text(structure.shortest_row) +
+                            ", longest " + count_text(structure.longest_row);
   Panel panel{panel_width, panel_height, {}, "Distribution of the row lengths: " + facts + "."};
   panel.body += svg::text(plot_left, 30, "start", "heading", svg::shorten(heading, heading_length));
   panel.body += svg::text(plot_left, 50, "start", "caption", facts);
@@ -214,11 +215,10 @@ Panel row_length_panel(const Structure& structure, const std::string& heading) {
   if (logarithmic && structure.empty_rows > 0)
     panel.body += svg::text(x(std::sqrt(0.5)), bottom + 17, "middle", "tick", "0");
 
-  const double longest = static_cast<double>(structure.longest_row);
   const double mean_at = std::clamp(x(std::max(structure.mean_row, low)), plot_left, right);
-  const double max_at = logarithmic && longest < 1 ? plot_left : x(longest);
+  const double max_at = x(static_cast<double>(structure.longest_row));
   panel.body += draw_mark(mean_at, bottom, 0, "mean " + svg::rounded(structure.mean_row));
-  panel.body += draw_mark(max_at, bottom, 1, "max " + svg::grouped(structure.longest_row));
+  panel.body += draw_mark(max_at, bottom, 1, "max " + count_text(structure.longest_row));
   return panel;
 }
 
@@ -234,6 +234,26 @@ std::pair<double, double> axis_range(double low, double high, bool logarithmic) 
   if (low >= 0) low = 0;
   if (high == low) return {low, low + 1};
   return {low, high + 0.05 * (high - low)};
+}
+
+/// Where the name of a series stands below the title; y counts from the first line of names.
+struct KeyPlace {
+  double x, y;
+};
+
+std::vector<KeyPlace> key_places(const std::vector<Series>& series, double left, double right) {
+  std::vector<KeyPlace> places;
+  double x = left, y = 0;
+  for (const Series& one : series) {
+    const double width = 36 + 7.2 * static_cast<double>(one.name.size());
+    if (x > left && x + width > right) {
+      x = left;
+      y += 18;
+    }
+    places.push_back({x, y});
+    x += width;
+  }
+  return places;
 }
 
 }  // namespace
@@ -258,8 +278,9 @@ std::string structure_svg(const Csr<V>& matrix, const Structure& structure, cons
 }
 
 std::string line_chart_svg(const std::vector<Series>& series, const LineChart& chart) {
-  constexpr double width = 720, left = 76, top = 64, right = 700, bottom = 400,
-                   infinity = std::numeric_limits<double>::infinity();
+  constexpr double width = 720, left = 76, right = 700, infinity = std::numeric_limits<double>::infinity();
+  const std::vector<KeyPlace> keys = key_places(series, left, right);
+  const double top = 64 + (keys.empty() ? 0 : keys.back().y), bottom = top + 336;
   std::array<double, 4> ends{infinity, -infinity, infinity, -infinity};
   for (const Series& one : series)
     for (const auto& point : one.points) {
@@ -276,7 +297,6 @@ std::string line_chart_svg(const std::vector<Series>& series, const LineChart& c
   panel.body += svg::y_axis(y, left, right, chart.y_label, true, 6);
   panel.body += svg::x_axis(x, top, bottom, chart.x_label, true, 8);
   panel.body += svg::line(left, bottom, right, bottom, "axis");
-  double key = left;
   for (std::size_t s = 0; s < series.size(); ++s) {
     const std::string colour = std::to_string(s % 6);
     std::string line, dots;
@@ -289,8 +309,8 @@ std::string line_chart_svg(const std::vector<Series>& series, const LineChart& c
     // A second round of the same colours is dashed.
     const std::string dashes = s >= 6 ? " stroke-dasharray=\"6 4\"" : "";
     panel.body += "<polyline class=\"line s" + colour + "\"" + dashes + " points=\"" + line + "\"/>\n" + dots;
-    panel.body += svg::rect(key, 41, 14, 4, "p" + colour) + svg::text(key + 19, 47, "start", "caption", series[s].name);
-    key += 36 + 7.2 * static_cast<double>(series[s].name.size());
+    panel.body += svg::rect(keys[s].x, 41 + keys[s].y, 14, 4, "p" + colour) +
+                  svg::text(keys[s].x + 19, 47 + keys[s].y, "start", "caption", series[s].name);
     panel.description += (s == 0 ? " " : ", ") + series[s].name;
   }
   panel.description += ".";

@@ -1,10 +1,7 @@
-#include <fmt/format.h>
 #include <weft/generate.hpp>
-#include <weft/io.hpp>
 
 #include <memory>
 
-#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -36,12 +33,7 @@ int write_generated(const std::string& source, const std::string& output) {
     ProgressBar bar("generating " + source);
     matrix = generate<V>(source, bar.callback());
   }
-  {
-    ProgressBar bar("writing " + output);
-    write_matrix<V>(output, matrix, bar.callback());
-  }
-  note(fmt::format("wrote {}: {} x {}, {}", output, count_text(matrix.rows), count_text(matrix.cols),
-                   with_noun(matrix.nonzeros(), "nonzero")));
+  save(output, matrix);
   return success;
 }
 

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 #include <weft/error.hpp>
-#include <weft/io.hpp>
 #include <weft/runtime.hpp>
 #include <weft/version.hpp>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
@@ -18,14 +16,6 @@
 
 namespace weft::app {
 namespace {
-
-/// One sentence, one line, whatever the library or CLI11 put into it.
-void complain(std::string sentence) {
-  while (!sentence.empty() && sentence.back() == '\n') sentence.pop_back();
-  for (char& c : sentence)
-    if (c == '\n' || c == '\r') c = ' ';
-  fmt::print(stderr, "weft: {}\n", sentence);
-}
 
 const CLI::App& deepest(const CLI::App& tool) {
   const auto chosen = tool.get_subcommands();
@@ -82,11 +72,11 @@ int guarded(int argc, char** argv) noexcept {
     complain(error.what());
     return error.code() == ErrorCode::no_device ? no_such_device : failure;
   } catch (const std::bad_alloc&) {
-    std::fputs("weft: not enough memory for this; use a smaller matrix, --type f32 or a machine with more\n", stderr);
+    complain("not enough memory for this; use a smaller matrix, --type f32 or a machine with more");
   } catch (const std::exception& error) {
-    complain(fmt::format("unexpected failure, please report it: {}", error.what()));
+    complain(std::string("unexpected failure, please report it: ") + error.what());
   } catch (...) {
-    std::fputs("weft: unexpected failure, please report it\n", stderr);
+    complain("unexpected failure, please report it");
   }
   return failure;
 }

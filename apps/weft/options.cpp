@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "numbers.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 
@@ -46,7 +47,20 @@ Csr<V> load(const std::string& source, const ReadingOptions& reading) {
   ProgressBar bar("reading " + source);
   return read_matrix<V>(source, {.duplicates = reading.policy(), .progress = bar.callback()});
 }
-#define WEFT_INSTANTIATE(V) template Csr<V> load<V>(const std::string&, const ReadingOptions&);
+
+template <Value V>
+void save(const std::string& path, const Csr<V>& matrix) {
+  {
+    ProgressBar bar("writing " + path);
+    write_matrix<V>(path, matrix, bar.callback());
+  }
+  note(fmt::format("wrote {}: {} x {}, {}", path, count_text(matrix.rows), count_text(matrix.cols),
+                   with_noun(matrix.nonzeros(), "nonzero")));
+}
+
+#define WEFT_INSTANTIATE(V)                                           \
+  template Csr<V> load<V>(const std::string&, const ReadingOptions&); \
+  template void save<V>(const std::string&, const Csr<V>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 Device usable_device(const std::string& name) {
@@ -62,7 +76,7 @@ void require_format(const std::string& name) {
     if (name == format.name) return;
     known += ", " + format.name;
     for (const VariantInfo& variant : format.variants) {
-      const std::string full = format.name + ":" + variant.name;
+      const std::string full = full_name(format, variant.name);
       if (name == full) return;
       known += ", " + full;
     }

@@ -56,6 +56,10 @@ struct ReadingOptions {
 template <Value V>
 Csr<V> load(const std::string& source, const ReadingOptions& reading);
 
+/// Writes a matrix under a progress bar, and notes that it did.
+template <Value V>
+void save(const std::string& path, const Csr<V>& matrix);
+
 /// Calls work.operator()<float>() or <double>().
 template <class Work>
 int with_type(ValueType type, Work&& work) {
@@ -65,8 +69,7 @@ int with_type(ValueType type, Work&& work) {
 /// Reads a device's name; throws Error(no_device) when it is none or cannot be used here.
 Device usable_device(const std::string& name);
 
-/// Throws UsageError unless `name` is "auto" or a format or variant of the registry: before hours of reading, not
-/// after.
+/// Throws UsageError unless `name` is "auto", a format or a variant: before hours of reading, not after.
 void require_format(const std::string& name);
 
 /// Throws UsageError unless the name ends as a matrix file we write does, and Error(io) when its folder is not there.

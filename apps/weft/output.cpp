@@ -34,8 +34,15 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
+void complain(std::string_view sentence) noexcept {
+  while (sentence.ends_with('\n')) sentence.remove_suffix(1);
+  std::fputs("weft: ", stderr);
+  for (const char c : sentence) std::fputc(c == '\n' || c == '\r' ? ' ' : c, stderr);
+  std::fputc('\n', stderr);
+}
+
 void note(std::string_view sentence) {
-  if (notes_shown) fmt::print(stderr, "weft: {}\n", sentence);
+  if (notes_shown) complain(sentence);
 }
 
 void show_notes(bool shown) { notes_shown = shown; }

@@ -14,8 +14,9 @@ extern "C" void end_by_signal(int number) {
   remove_unfinished_files();
   // The line a progress bar may stand on.
   static constexpr char erase[] = "\r\033[K";
-  if (number == SIGINT && isatty(STDERR_FILENO)) [[maybe_unused]]
-    auto ignored = write(STDERR_FILENO, erase, 4);
+  if (number == SIGINT && isatty(STDERR_FILENO) && write(STDERR_FILENO, erase, 4) < 0) {
+    // Nothing can be done about it here.
+  }
   signal(number, SIG_DFL);
   raise(number);
 }

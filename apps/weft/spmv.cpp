@@ -63,7 +63,10 @@ template <Value V>
 double norm(std::span<const V> y) {
   // Scaled, so that no square overflows.
   double largest = 0;
-  for (V value : y) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  for (V value : y) {
+    if (std::isnan(value)) return static_cast<double>(value);
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
   if (largest == 0 || !std::isfinite(largest)) return largest;
   double sum = 0;
   for (V value : y) sum += (value / largest) * (value / largest);
@@ -142,12 +145,14 @@ int multiply(const SpmvOptions& options, Device device) {
   const V alpha = static_cast<V>(options.alpha);
   const V beta = static_cast<V>(options.beta);
 
-  ProgressBar bar("planning");
-  Plan<V> planned = plan(matrix, {.device = device,
-                                  .format = options.format,
-                                  .products = options.products,
-                                  .transpose = options.transpose,
-                                  .progress = bar.callback()});
+  Plan<V> planned = [&] {
+    ProgressBar bar("planning");
+    return plan(matrix, {.device = device,
+                         .format = options.format,
+                         .products = options.products,
+                         .transpose = options.transpose,
+                         .progress = bar.callback()});
+  }();
   bench::Workspace<V> workspace(device, std::move(x), static_cast<std::size_t>(y_size));
 
   // Timed first, on a y that the result then replaces.
@@ -169,9 +174,8 @@ int multiply(const SpmvOptions& options, Device device) {
   if (!options.output.empty()) write_vector<V>(options.output, y);
   print(options.json ? as_json(options, summary) : as_text(options, summary));
   if (summary.verdict && !summary.verdict->correct) {
-    // An error must be heard even with --quiet.
-    fmt::print(stderr, "weft: the product is wrong: entry {} is further from the reference than rounding allows\n",
-               summary.verdict->worst + 1);
+    complain(fmt::format("the product is wrong: entry {} is further from the reference than rounding allows",
+                         summary.verdict->worst + 1));
     return verification_failed;
   }
   return success;

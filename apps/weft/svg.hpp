@@ -82,14 +82,6 @@ inline std::string number(double value, int decimals = 2) {
   return result == "-0" ? "0" : result;
 }
 
-/// 1234567 as 1,234,567.
-inline std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
-}
-
 /// A number short enough for an axis: 250k, 1.5M, 0.02, 1e-6.
 inline std::string compact(double value) {
   const double size = std::abs(value);
@@ -153,6 +145,7 @@ struct Scale {
       for (double factor : {1.0, 2.0, 5.0}) {
         if (factor > 1 && decades > 2.5) continue;
         const double value = factor * std::pow(10, e);
+        if (whole && value < 1) continue;
         if (value >= low * (1 - slack) && value <= high * (1 + slack)) result.push_back({value, compact(value)});
       }
     return result;

@@ -35,7 +35,7 @@ template <Value V>
 std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::string& wanted,
                                                  std::vector<std::string>& missing);
 
-/// Whether every name in `wanted` means something, on whatever device: else the names there are.
+/// Empty when every name in `wanted` begins with a library there is, else a sentence that names those.
 std::string check_peer_names(const std::string& wanted);
 
 }  // namespace weft::bench

@@ -1,23 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "adapters.hpp"
+#include "bench/names.hpp"
 
 namespace weft::bench {
 namespace {
 
 constexpr std::array<std::string_view, 2> libraries = {"eigen", "cusparse"};
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> names;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
 
 std::string_view library_of(std::string_view name) { return name.substr(0, name.find(':')); }
 
@@ -33,7 +24,7 @@ PeerList<V> peers_of(std::string_view library, Device device) {
 
 std::string check_peer_names(const std::string& wanted) {
   if (wanted == "none" || wanted == "all") return {};
-  for (const std::string& name : split(wanted)) {
+  for (const std::string& name : split_names(wanted)) {
     bool known = false;
     for (std::string_view library : libraries) known = known || library_of(name) == library;
     if (!known) return "there is no peer named '" + name + "'; there are none, all, eigen and cusparse";
@@ -47,19 +38,22 @@ std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::strin
   std::vector<std::unique_ptr<Peer<V>>> found;
   if (wanted == "none") return found;
   const std::vector<std::string> names =
-      wanted == "all" ? std::vector<std::string>(libraries.begin(), libraries.end()) : split(wanted);
+      wanted == "all" ? std::vector<std::string>(libraries.begin(), libraries.end()) : split_names(wanted);
   for (std::string_view library : libraries) {
     bool asked = false;
     for (const std::string& name : names) asked = asked || library_of(name) == library;
     if (!asked) continue;
     PeerList<V> list = peers_of<V>(library, device);
     if (list.peers.empty()) missing.push_back("no comparison with " + std::string(library) + ": " + list.why_none);
+    std::string known;
+    for (const auto& peer : list.peers) known += (known.empty() ? "" : ", ") + peer->name();
+    for (const std::string& name : names)
+      if (!known.empty() && library_of(name) == library &&
+          std::ranges::none_of(list.peers, [&](const auto& peer) { return asks_for(name, peer->name()); }))
+        missing.push_back("no comparison with " + name + ": there is no such peer; there are: " + known);
     for (auto& peer : list.peers)
-      for (const std::string& name : names)
-        if (asks_for(name, peer->name())) {
-          found.push_back(std::move(peer));
-          break;
-        }
+      if (std::ranges::any_of(names, [&](const auto& name) { return asks_for(name, peer->name()); }))
+        found.push_back(std::move(peer));
   }
   return found;
 }

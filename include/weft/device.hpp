@@ -36,7 +36,7 @@ class Device {
 /// What one device is, in words and numbers.
 struct DeviceInfo {
   Device device;
-  std::string description;  ///< "NVIDIA H200", "Intel Xeon ..., 2 threads, avx512"
+  std::string description;  ///< "NVIDIA H200", "Intel(R) Xeon(R) Processor"
   std::int64_t memory_bytes = 0;
   int multiprocessors = 0;     ///< cores for a CPU
   std::int64_t l2_bytes = 0;   ///< 0 where unknown

@@ -22,10 +22,13 @@ struct FormatInfo {
   std::vector<Device::Kind> devices;
   std::vector<ValueType> types;
   bool deterministic = true;
-  bool stores_transpose =
-      true;  ///< Op::transpose works on a stored transposed matrix (twice the memory), else by a kernel of its own
+  /// Op::transpose works on a stored transposed matrix (twice the memory), else by a kernel of its own.
+  bool stores_transpose = true;
   std::vector<VariantInfo> variants;  ///< empty when there is just one way; the format's plain name chooses among them
 };
+
+/// The name to plan a format by: "csr", or "csr:vector" with a variant.
+std::string full_name(const FormatInfo& format, const std::string& variant = {});
 
 /// Every format of this build, in the order tables show them.
 const std::vector<FormatInfo>& formats();

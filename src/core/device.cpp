@@ -79,8 +79,7 @@ DeviceInfo describe(Device device) {
   info.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
   info.multiprocessors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   if (device.is_cpu()) {
-    info.description =
-        cpu_name() + ", " + std::to_string(threads()) + " threads, " + std::string(to_string(isa())) + " kernels";
+    info.description = cpu_name();
     const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
     info.l2_bytes = l2 > 0 ? l2 : 0;
   } else {

@@ -8,6 +8,15 @@
 
 namespace weft {
 
+/// Wall-clock seconds since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 /// A clock for work on any device: CUDA events on a GPU, the steady clock elsewhere.
 class Timer {
  public:

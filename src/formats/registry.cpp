@@ -31,8 +31,8 @@ bool Format::runs_on(Device::Kind kind) const { return std::ranges::find(info.de
 
 bool Format::has_type(ValueType type) const { return std::ranges::find(info.types, type) != info.types.end(); }
 
-std::string full_name(const Format& format, const std::string& variant) {
-  return variant.empty() ? format.info.name : format.info.name + ":" + variant;
+std::string full_name(const FormatInfo& format, const std::string& variant) {
+  return variant.empty() ? format.name : format.name + ":" + variant;
 }
 
 namespace {

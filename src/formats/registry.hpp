@@ -54,7 +54,4 @@ struct FormatChoice {
 /// listing those there are, and Error(unsupported), listing the formats that can, when this one cannot.
 FormatChoice find_format(const std::string& name, Device device, ValueType type);
 
-/// The name a user would write for it.
-std::string full_name(const Format& format, const std::string& variant);
-
 }  // namespace weft

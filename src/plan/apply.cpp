@@ -2,6 +2,7 @@
 #include <weft/plan.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/parallel.hpp"
 #include "formats/operator.hpp"
@@ -20,9 +21,16 @@ void require_device(Device given, Device planned, const char* what) {
                                                planned.name() + "; make the plan with .device = that device");
 }
 
-/// Elements that `count` vectors of `length` need, the last one without a gap behind it.
-std::size_t room(std::size_t length, int count, std::size_t stride) {
-  return length == 0 ? 0 : static_cast<std::size_t>(count - 1) * stride + length;
+/// A single vector has exactly `length` elements; several need room for the last one, which has no gap behind it.
+void require_length(const char* what, std::size_t given, std::size_t length, int count, std::size_t stride) {
+  std::size_t needed = length;
+  if (count > 1 && length > 0) {
+    const auto gaps = static_cast<std::size_t>(count - 1);
+    const std::size_t most =
+        std::numeric_limits<std::size_t>::max() - length;  // so that a mad stride cannot wrap around
+    needed += std::min(stride, most / gaps) * gaps;
+  }
+  if (count == 1 ? given != needed : given < needed) wrong_length(what, given, needed);
 }
 
 }  // namespace
@@ -54,10 +62,8 @@ void Plan<V>::run(Op op, V alpha, const V* x, std::size_t x_size, std::size_t x_
   if (count < 1) throw Error(ErrorCode::invalid_argument, "the number of vectors must be 1 or more");
   if (count > 1 && (x_stride < in || y_stride < out))
     throw Error(ErrorCode::invalid_argument, "the stride between vectors is shorter than a vector");
-  if (x_size != room(in, count, x_stride) && !(count > 1 && x_size > room(in, count, x_stride)))
-    wrong_length("x", x_size, room(in, count, x_stride));
-  if (y_size != room(out, count, y_stride) && !(count > 1 && y_size > room(out, count, y_stride)))
-    wrong_length("y", y_size, room(out, count, y_stride));
+  require_length("x", x_size, in, count, x_stride);
+  require_length("y", y_size, out, count, y_stride);
   if (out == 0) return;
 
   Operator<V>& target = transposed ? *transposed_ : *forward_;

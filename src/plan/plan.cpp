@@ -2,17 +2,12 @@
 #include <weft/plan.hpp>
 #include <weft/structure.hpp>
 
-#include <chrono>
-
+#include "core/timer.hpp"
 #include "formats/registry.hpp"
 #include "plan/probe.hpp"
 
 namespace weft {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 template <Value V>
 struct Built {
@@ -28,10 +23,10 @@ Built<V> build(const Format& format, const std::string& variant, const Csr<V>& m
   Built<V> built;
   built.format = &format;
   built.variant = variant;
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   built.op = format.builder<V>()(matrix, {options.device, variant, options.progress});
   synchronize(options.device);
-  built.setup_seconds = since(begin);
+  built.setup_seconds = watch.seconds();
   return built;
 }
 
@@ -43,8 +38,7 @@ constexpr double tie = 0.05;
 /// Tries the formats that may suit, within what `options.products` products can return:
 /// 1. csr is built and timed: it costs almost nothing and is the yardstick;
 /// 2. each other format of the registry that this device, type and structure allow is built and timed, unless its
-/// set-up
-///    would cost more than it can ever return;
+///    set-up would cost more than it can ever return;
 /// 3. the fastest wins; within 5 % the cheapest set-up wins.
 template <Value V>
 Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info) {
@@ -120,7 +114,7 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
 
 template <Value V>
 Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   if (options.products < 1) throw Error(ErrorCode::invalid_argument, "products must be 1 or more");
   describe(options.device);  // throws when there is no such device
 
@@ -137,7 +131,7 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   }
 
   const OperatorInfo built = forward.op->info();
-  info.format = full_name(*forward.format, built.variant);
+  info.format = full_name(forward.format->info, built.variant);
   info.details = built.details;
   info.device = options.device;
   info.type = value_type<V>;
@@ -161,7 +155,7 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   }
   info.bytes_per_nonzero =
       info.nonzeros == 0 ? 0 : static_cast<double>(info.bytes) / static_cast<double>(info.nonzeros);
-  info.planning_seconds = since(begin);
+  info.planning_seconds = watch.seconds();
   return Plan<V>(std::move(forward.op), std::move(transposed), std::move(positions), std::move(info));
 }
 

@@ -88,6 +88,23 @@ TEST(Plan, WrongLengthsSayBoth) {
               HasSubstr(".transpose = true"));
 }
 
+TEST(Plan, SeveralVectorsNeedRoomForTheLast) {
+  auto p = plan(tridiagonal(4), {.format = "csr"});
+  std::vector<double> x(13), y(12);
+  const auto apply = [&](std::size_t x_size, std::size_t stride, int count) {
+    p.apply(Op::none, 1, Vectors<const double>{std::span(x).first(x_size), count, stride}, 0,
+            Vectors<double>{y, count, 4});
+  };
+  EXPECT_NO_THROW(apply(12, 4, 3));
+  EXPECT_NO_THROW(apply(13, 4, 3));
+  EXPECT_EQ(error_of([&] { apply(11, 4, 3); }, ErrorCode::invalid_argument),
+            "x has 11 elements, but the matrix needs 12");
+  EXPECT_THAT(error_of([&] { apply(12, 3, 3); }, ErrorCode::invalid_argument), HasSubstr("stride"));
+  EXPECT_THAT(error_of([&] { apply(12, std::size_t(1) << 63, 3); }, ErrorCode::invalid_argument),
+              HasSubstr("x has 12 elements"));
+  EXPECT_THAT(error_of([&] { apply(12, 4, 0); }, ErrorCode::invalid_argument), HasSubstr("1 or more"));
+}
+
 TEST(Plan, HostVectorsForAnotherDeviceAreRefused) {
   for (const Device device : available_devices()) {
     if (device.is_cpu()) continue;
