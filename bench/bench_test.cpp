@@ -3,7 +3,6 @@
 #include <weft/coo.hpp>
 
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -59,6 +58,29 @@ TYPED_TEST(VerifyTest, FindsAnEmptyRowNobodyWrote) {
     EXPECT_FALSE(verdict.correct);
     EXPECT_EQ(verdict.worst, 1);
   }
+}
+
+TYPED_TEST(VerifyTest, NamesTheRowThatIsWrongNotALongerOneThatRounds) {
+  using V = TypeParam;
+  const V epsilon = std::numeric_limits<V>::epsilon();
+  // A row of 400 ones, where rounding may change the sum by much, and a row of one.
+  Array<Index> columns(401);
+  for (Index k = 0; k < 400; ++k) columns[k] = k;
+  columns[400] = 0;
+  const Csr<V> matrix = make_csr<V>(2, 400, Array<Offset>{0, 400, 401}, columns, Array<V>(401, V(1)));
+  const Reference<V> reference(Op::none, V(1), matrix, std::vector<V>(400, V(1)), V(0), {});
+  const Verdict verdict = reference.compare(std::vector<V>{V(400) * (1 + 200 * epsilon), 1 + 8 * epsilon});
+  EXPECT_FALSE(verdict.correct);
+  EXPECT_EQ(verdict.worst, 1);
+  EXPECT_GT(verdict.max_error, 100 * epsilon);
+}
+
+TYPED_TEST(VerifyTest, AnOverflowThatTheReferenceHasTooIsRight) {
+  using V = TypeParam;
+  const V large = std::numeric_limits<V>::max(), infinity = std::numeric_limits<V>::infinity();
+  const Csr<V> matrix = make_csr<V>(1, 2, Array<Offset>{0, 2}, Array<Index>{0, 1}, Array<V>{large, large});
+  const Reference<V> reference(Op::none, V(1), matrix, std::vector<V>{1, 1}, V(0), {});
+  EXPECT_TRUE(reference.compare(std::vector<V>{infinity}).correct);
 }
 
 TYPED_TEST(VerifyTest, TransposedScaledAndAddedToY) {
@@ -117,6 +139,17 @@ TEST(Measure, ProductsTakeTurns) {
   measure(Device::cpu(), products, {.seconds = 0.02, .groups = 4});
   // Warm-up is one change each; one after the other would make four in all, four groups in turn make ten.
   EXPECT_GE(turns.size(), 6u);
+}
+
+TEST(Measure, EveryTurnStartsWithAProductThatIsNotTimed) {
+  int calls = 0;
+  const Product products[] = {[&] {
+    // The first call of a turn is the slow one, as with cold caches. The first two are the warm-up before all turns.
+    std::this_thread::sleep_for(std::chrono::milliseconds(calls++ % 2 == 0 ? 30 : 3));
+  }};
+  const auto timings = measure(Device::cpu(), products, {.seconds = 0.2, .groups = 100});
+  EXPECT_EQ(timings[0].products, timings[0].groups);
+  EXPECT_LT(timings[0].high, 0.02);
 }
 
 TEST(Measure, VerySlowProductsAreTimedOnceAndNoMore) {
@@ -206,10 +239,38 @@ TEST(Report, CsvQuotesAndHasAsManyFieldsInEveryLine) {
   EXPECT_EQ(commas[2], commas[0] + 1);
 }
 
+TEST(Report, CsvPutsEachNumberUnderItsName) {
+  Report report;
+  report.cases.emplace_back();
+  Measurement m = measured("csr", 1, 2);
+  m.timing.low = 3;
+  m.timing.high = 4;
+  m.gflops = 5;
+  m.gigabytes = 6;
+  m.bandwidth_share = 7;
+  m.bytes_per_nonzero = 8;
+  m.break_even = 9;
+  m.max_error = 10;
+  m.peer_ratio = 11;
+  report.cases[0].measurements = {m};
+  const std::string csv = to_csv(report);
+  EXPECT_THAT(
+      csv, testing::HasSubstr(",setup_seconds,median_seconds,low_seconds,high_seconds,gflops,gigabytes_per_second,"
+                              "bandwidth_share,bytes_per_nonzero,break_even_products,max_error,peer_ratio,failure\n"));
+  EXPECT_THAT(csv, testing::EndsWith(",csr,csr,false,true,1,2,3,4,5,6,7,8,9,10,11,\n"));
+}
+
 TEST(Peers, UnknownNamesAreToldBeforeAnythingRuns) {
   EXPECT_EQ(check_peer_names("all"), "");
   EXPECT_EQ(check_peer_names("eigen,cusparse:coo"), "");
   EXPECT_THAT(check_peer_names("eigen,mkl"), testing::HasSubstr("'mkl'"));
+}
+
+TEST(Peers, AVariantThatIsNotThereIsTold) {
+  std::vector<std::string> missing;
+  if (find_peers<double>(Device::cpu(), "eigen", missing).empty()) GTEST_SKIP() << missing.front();
+  EXPECT_TRUE(find_peers<double>(Device::cpu(), "eigen:quick", missing).empty());
+  EXPECT_THAT(missing, testing::ElementsAre("no comparison with eigen:quick: there is no such peer; there are: eigen"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ def weft(weft_bin, tmp_path):
 
 @pytest.fixture
 def succeed(weft):
-    """Runs the tool, expects success and nothing but notes on standard error; returns standard output."""
+    """Runs the tool and expects success; returns standard output."""
 
     def run(*arguments, **options):
         done = weft(*arguments, **options)

@@ -1,33 +1,26 @@
 """Whatever is wrong with the input: one sentence, the right exit code, no partial output file."""
 
 import os
+import pathlib
 import resource
 import signal
 
 import pytest
 
 HEADER = "%%MatrixMarket matrix coordinate real general\n"
-BAD_FILES = {
-    "truncated": HEADER + "3 3 4\n1 1 4\n1 2 -1\n",
-    "index out of range": HEADER + "3 3 1\n4 1 1\n",
-    "index zero": HEADER + "3 3 1\n0 1 1\n",
-    "text for a number": HEADER + "3 3 1\n1 1 one\n",
-    "NaN literal": HEADER + "3 3 1\n1 1 nan\n",
-    "absurd entries": HEADER + "3 3 1000000000000000000\n1 1 1\n",
-    "absurd rows": HEADER + "1000000000000000000 3 1\n1 1 1\n",
-    "no header": "3 3 1\n1 1 1\n",
-    "complex": "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n",
-    "empty": "",
-    "binary": "\0\1\2\3" * 100,
-}
+BAD_FILES = sorted((pathlib.Path(__file__).parents[1] / "data/bad").iterdir())
 
 
-@pytest.mark.parametrize("case", BAD_FILES)
-def test_bad_matrix_files(refuse, tmp_path, case):
-    (tmp_path / "bad.mtx").write_text(BAD_FILES[case])
+@pytest.mark.parametrize("path", BAD_FILES, ids=lambda path: path.name)
+def test_bad_matrix_files(refuse, tmp_path, path):
+    assert path.name in refuse(1, "info", path, "--duplicates", "refuse")
+    refuse(1, "convert", path, "-o", "out.weft", "--duplicates", "refuse")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_binary_file(refuse, tmp_path):
+    (tmp_path / "bad.mtx").write_bytes(b"\0\1\2\3" * 100)
     assert "bad.mtx" in refuse(1, "info", "bad.mtx")
-    refuse(1, "convert", "bad.mtx", "-o", "out.weft")
-    assert not (tmp_path / "out.weft").exists()
 
 
 @pytest.mark.parametrize("command", [["info"], ["spmv"], ["bench", "--seconds", "0.01", "--quiet"]])
@@ -122,14 +115,28 @@ def test_a_closed_standard_output(weft, tmp_path):
     assert done.returncode == 0 and (tmp_path / "a.mtx").read_text().startswith("%%MatrixMarket")
 
 
+@pytest.mark.parametrize("where", ["closed", "full"])
+def test_standard_error_that_cannot_be_written(weft, tmp_path, where):
+    """What cannot be said is left unsaid; the work and the exit code are as ever."""
+    def run(*arguments):
+        if where == "closed":
+            return weft(*arguments, stderr=None, preexec_fn=lambda: os.close(2)).returncode
+        with open("/dev/full", "w") as full:
+            return weft(*arguments, stderr=full).returncode
+
+    assert run("gen", "gen:poisson2d:5", "-o", "a.mtx") == 0 and (tmp_path / "a.mtx").exists()
+    assert run("info", "missing.mtx") == 1
+    assert run("info", "--bogus") == 2
+
+
 def test_too_little_memory(weft, refuse):
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
     if weft("--version", preexec_fn=limit).returncode != 0:
         pytest.skip("a sanitizer build reserves more address space than any limit worth testing")
-    assert "alloc" in (sentence := refuse(1, "info", "gen:dense:20000", "--threads", 1, preexec_fn=limit)) or \
-        "memory" in sentence
+    sentence = refuse(1, "info", "gen:dense:20000", "--threads", 1, preexec_fn=limit)
+    assert "cannot allocate" in sentence or "not enough memory" in sentence
 
 
 def test_a_reader_that_went_away_ends_the_tool_quietly(weft):

@@ -60,12 +60,23 @@ def test_a_peer_is_named_in_the_table_and_csr_is_related_to_it(succeed):
     csr, eigen = report["cases"][0]["measurements"]
     assert eigen["name"] == "eigen" and eigen["peer"] is True
     assert csr["peer_ratio"] == pytest.approx(eigen["median_seconds"] / csr["median_seconds"])
+    titles, _, ours, theirs = succeed("bench", "gen:poisson2d:20", "--formats", "csr", "--peers", "eigen", *FAST).splitlines()[3:]
+    assert titles.endswith("  vs peer") and ours.endswith("x") and ours.startswith("csr ")
+    assert theirs.startswith("eigen ") and theirs.endswith(" -")
 
 
 def test_a_missing_peer_is_one_line_and_no_failure(weft):
     done = weft("bench", "gen:poisson2d:9", "--formats", "csr", "--peers", "cusparse", *FAST)
     assert done.returncode == 0
     assert done.stderr.startswith("weft: no comparison with cusparse: ") and done.stderr.count("\n") == 1
+
+
+def test_what_was_measured_before_a_bad_source_is_kept(weft, tmp_path):
+    done = weft("bench", "gen:poisson2d:9", "missing.mtx", "gen:poisson2d:8", "--formats", "csr", "--json", "r.json", *FAST)
+    assert done.returncode == 1 and "missing.mtx" in done.stderr and done.stderr.count("\n") == 1
+    assert [case["source"] for case in json.loads((tmp_path / "r.json").read_text())["cases"]] == ["gen:poisson2d:9"]
+    done = weft("bench", "missing.mtx", "--json", "none.json")
+    assert done.returncode == 1 and done.stdout == "" and not (tmp_path / "none.json").exists()
 
 
 def test_awkward_matrices_are_measured_too(succeed, tmp_path):

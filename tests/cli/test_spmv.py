@@ -63,6 +63,10 @@ def test_a_result_beyond_rounding_exits_3(weft, tmp_path):
     assert "WRONG" in done.stdout and done.stderr.count("\n") == 1
 
 
+def test_the_norm_of_a_vector_with_nan_is_nan(succeed):
+    assert "norm(y)   nan" in succeed("spmv", "gen:poisson2d:5", "--alpha", "nan", "--format", "csr")
+
+
 def test_products_agree_with_scipy(succeed, tmp_path):
     numpy = pytest.importorskip("numpy")
     scipy_io = pytest.importorskip("scipy.io")

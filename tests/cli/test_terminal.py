@@ -29,6 +29,7 @@ def test_an_interrupted_write_leaves_nothing(weft_bin, tmp_path, number, name):
     deadline = time.monotonic() + 100
     while process.poll() is None and not writes_into(process, tmp_path) and time.monotonic() < deadline:
         time.sleep(0.002)
+    assert writes_into(process, tmp_path)
     process.send_signal(number)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == -number, errors
@@ -63,13 +64,13 @@ LONG = ["gen", "gen:poisson3d:120", "-o", "f.mtx"]
 
 
 def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(weft_bin, tmp_path):
+    begin = time.monotonic()
     drawn, output = on_terminal([weft_bin, *LONG], tmp_path)
+    seconds = time.monotonic() - begin
     assert "writing f.mtx [" in drawn and " %" in drawn
     assert output == ""
-    last = drawn.rsplit("\r", 2)
-    assert "weft: wrote f.mtx" in drawn.rsplit("\r\033[K", 1)[1], last
-    updates = drawn.count("%")
-    assert updates < 600, "redrawn more often than ten times a second"
+    assert "weft: wrote f.mtx" in drawn.rsplit("\r\033[K", 1)[1]
+    assert drawn.count("%") <= 10 * seconds + 2, "redrawn more often than ten times a second"
 
 
 @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
@@ -79,5 +80,4 @@ def test_no_bar_when_not_wanted(weft_bin, tmp_path, option):
 
 
 def test_no_bar_without_a_terminal(weft):
-    assert weft(*LONG).stderr.count("\n") == 1
-    assert "\033" not in weft(*LONG).stderr
+    assert weft(*LONG).stderr == "weft: wrote f.mtx: 1,728,000 x 1,728,000, 12,009,600 nonzeros\n"
