@@ -10,6 +10,7 @@ set(weft_isa_sources ${weft_sources})
 list(FILTER weft_isa_sources INCLUDE REGEX "/cpu\\.cpp$")
 list(FILTER weft_sources EXCLUDE REGEX "/cpu\\.cpp$")
 file(GLOB_RECURSE weft_gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu)
+list(FILTER weft_gpu_sources EXCLUDE REGEX "/selftest\\.cu$")  # part of the tests
 
 # Generated matrices have the same bits on every machine, so none may fuse a multiplication with an addition.
 set(weft_generators ${weft_sources})
@@ -72,8 +73,9 @@ endif()
 if(WEFT_HAS_CUDA)
   target_sources(weft PRIVATE ${weft_gpu_sources})
   # CMake 3.25 does not know CUDA C++20.
-  target_compile_options(weft PRIVATE
+  set(weft_cuda_flags
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra,-Wno-restrict,-fopenmp;--Werror=cross-execution-space-call>)
+  target_compile_options(weft PRIVATE ${weft_cuda_flags})
   set_target_properties(weft PROPERTIES CUDA_RUNTIME_LIBRARY Static CUDA_STANDARD_REQUIRED OFF)
   target_compile_definitions(weft PRIVATE WEFT_HAS_CUDA)
   target_link_libraries(weft PRIVATE CUDA::cudart_static)

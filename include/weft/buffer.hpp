@@ -10,7 +10,7 @@
 namespace weft {
 
 namespace detail {
-void* device_allocate(Device device, std::size_t bytes);  // throws Error(out_of_memory)
+void* device_allocate(Device device, std::size_t count, std::size_t element_bytes);  // throws Error(out_of_memory)
 void device_free(Device device, void* memory) noexcept;
 void copy_to_device(Device device, void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(Device device, void* to, const void* from, std::size_t bytes, Stream stream);  // waits
@@ -46,7 +46,7 @@ class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   DeviceBuffer(Device device, std::size_t size)
-      : data_(static_cast<T*>(detail::device_allocate(device, size * sizeof(T)))), size_(size), device_(device) {}
+      : data_(static_cast<T*>(detail::device_allocate(device, size, sizeof(T)))), size_(size), device_(device) {}
   DeviceBuffer(Device device, std::span<const T> elements) : DeviceBuffer(device, elements.size()) {
     upload(elements);
     synchronize(device);

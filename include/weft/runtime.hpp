@@ -9,8 +9,8 @@ namespace weft {
 void set_threads(int count);
 int threads();
 
-/// The instruction set the CPU kernels use: the best this CPU has, or the one named by the environment variable
-/// WEFT_ISA.
+/// The instruction set the CPU kernels use: the one named by the environment variable WEFT_ISA, else avx2 where the CPU
+/// has it, else the baseline.
 enum class Isa { baseline, avx2, avx512 };
 Isa isa();
 void set_isa(Isa isa);  ///< for tests and comparisons; throws Error(unsupported) when this CPU or build lacks it

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "core/parallel.hpp"
+#include "core/timer.hpp"
 
 namespace weft {
 namespace {
@@ -29,7 +29,7 @@ double measure_cpu() {
   for (int repeat = 0; repeat < 8; ++repeat) {
     // A core gets more out of memory when it follows several streams at once, as a product does.
     const std::int64_t streams = repeat % 2 == 0 ? 2 : 4;
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     parallel_ranges(count, grain, [&](std::int64_t from, std::int64_t to) {
       const std::int64_t length = (to - from) / streams / 8 * 8;
       std::uint64_t sums[8] = {};
@@ -40,8 +40,7 @@ double measure_cpu() {
       for (int lane = 1; lane < 8; ++lane) sums[0] += sums[lane];
       checksum += sums[0];
     });
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    best = std::max(best, static_cast<double>(bytes) / seconds);
+    best = std::max(best, static_cast<double>(bytes) / watch.seconds());
   }
   if (checksum == 1) log(LogLevel::debug, "bandwidth checksum");  // keeps the sums alive
   return best;

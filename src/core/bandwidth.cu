@@ -3,8 +3,7 @@
 #include <weft/buffer.hpp>
 
 #include <algorithm>
-#include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "core/timer.hpp"
 #include "simt/simt.hpp"

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <limits>
 
 #include "core/gpu_runtime.hpp"
 #ifdef WEFT_HAS_EMULATOR
@@ -100,12 +101,18 @@ std::vector<Device> available_devices() {
 std::string why_no_gpu() { return gpu::count() > 0 ? "" : gpu::why_none(); }
 
 void synchronize(Device device, Stream stream) {
-  if (device.kind() == Device::Kind::gpu) gpu::synchronize(device.index(), stream);
+  if (device.kind() != Device::Kind::gpu) return;
+  require_gpu(device.index());
+  gpu::synchronize(device.index(), stream);
 }
 
 namespace detail {
 
-void* device_allocate(Device device, std::size_t bytes) {
+void* device_allocate(Device device, std::size_t count, std::size_t element_bytes) {
+  if (count > std::numeric_limits<std::size_t>::max() / element_bytes)
+    throw Error(ErrorCode::out_of_memory, "cannot allocate " + std::to_string(count) + " elements of " +
+                                              std::to_string(element_bytes) + " bytes");
+  const std::size_t bytes = count * element_bytes;
   switch (device.kind()) {
     case Device::Kind::gpu:
       require_gpu(device.index());

@@ -3,23 +3,35 @@
 #include <weft/error.hpp>
 
 #ifdef WEFT_HAS_CUDA
-#include <cuda_runtime.h>
+#include "core/cuda_status.hpp"
 
 namespace weft::gpu {
 namespace {
 
-void require(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();
-  const auto code = status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal;
-  throw Error(code, std::string(what) + ": " + cudaGetErrorString(status));
+// "90" for sm_90.
+std::string architecture_of_current_gpu() {
+  int index = 0, major = 0, minor = 0;
+  cudaGetDevice(&index);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index);
+  return std::to_string(major * 10 + minor);
 }
 
 cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(stream.native()); }
 
 }  // namespace
 
-bool built() { return true; }
+void require(cudaError_t status, const char* what, const char* name) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  if (status == cudaErrorNoKernelImageForDevice) {
+    const std::string architecture = architecture_of_current_gpu();
+    throw Error(ErrorCode::no_device, "this build has no code for this GPU (sm_" + architecture +
+                                          "); configure with -DCMAKE_CUDA_ARCHITECTURES=" + architecture);
+  }
+  const auto code = status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::internal;
+  throw Error(code, std::string(what) + name + ": " + cudaGetErrorString(status));
+}
 
 int count() {
   int devices = 0;
@@ -114,7 +126,9 @@ EventTimer::EventTimer(int index) : index_(index) {
   cudaEvent_t begin = nullptr, end = nullptr;
   require(cudaEventCreate(&begin), "creating an event");
   begin_ = begin;
-  require(cudaEventCreate(&end), "creating an event");
+  const cudaError_t status = cudaEventCreate(&end);
+  if (status != cudaSuccess) cudaEventDestroy(begin);  // no destructor runs after a throw
+  require(status, "creating an event");
   end_ = end;
 }
 
@@ -150,7 +164,6 @@ namespace {
 [[noreturn]] void refuse() { throw Error(ErrorCode::no_device, why_none()); }
 }  // namespace
 
-bool built() { return false; }
 int count() { return 0; }
 std::string why_none() { return "this build has no GPU code; configure with -DWEFT_CUDA=ON and a CUDA compiler"; }
 DeviceInfo describe(int) { refuse(); }

@@ -5,11 +5,10 @@
 #include <string>
 
 // The CUDA runtime as the rest of the library sees it. In a build without CUDA the same functions exist and throw
-// Error(no_device) with the reason, so that nobody else needs an #ifdef.
+// Error(no_device) with the reason: only what calls a kernel needs an #ifdef.
 namespace weft::gpu {
 
-bool built();            ///< this library contains GPU code
-int count();             ///< usable GPUs; 0 without a driver
+int count();             ///< GPUs of this machine; 0 without a driver
 std::string why_none();  ///< the reason for count() == 0
 DeviceInfo describe(int index);
 

@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<int> requested_threads{0};
 
-std::mutex logger_mutex;
+std::recursive_mutex logger_mutex;  // a logger may log, or replace itself
 Logger current_logger;
 
 // AVX-512 is there for those who ask for it: no kernel gains from it yet, and csr loses (bench/NOTES.md).
@@ -56,8 +56,10 @@ int threads() {
 bool isa_available(Isa isa) {
   if (isa == Isa::baseline) return true;
 #ifdef WEFT_X86
-  if (isa == Isa::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+  // What the kernels are compiled with, see cmake/WeftLibrary.cmake. A virtual machine may hide some of it.
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (isa == Isa::avx2) return avx2;
+  return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 #else
   return false;
@@ -91,7 +93,8 @@ void set_logger(Logger logger) {
 
 void log(LogLevel level, std::string_view sentence) {
   std::lock_guard lock(logger_mutex);
-  if (current_logger) current_logger(level, sentence);
+  const Logger logger = current_logger;
+  if (logger) logger(level, sentence);
 }
 
 }  // namespace weft

@@ -20,8 +20,7 @@ inline Simd<V> load(const V* from) {
   return Simd<V>(from, std::experimental::element_aligned);
 }
 
-/// x[indices[0]], x[indices[1]], ... : single loads, which no CPU does much slower than a gather instruction and
-/// several do faster.
+/// x[indices[0]], x[indices[1]], ...
 template <class V, class I>
 inline Simd<V> gather(const V* x, const I* indices) {
   return Simd<V>([&](auto lane) { return x[indices[lane]]; });

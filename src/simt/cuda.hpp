@@ -1,13 +1,13 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <weft/device.hpp>
-#include <weft/error.hpp>
 
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
+#include "core/cuda_status.hpp"
+#include "simt/kernel.hpp"
 #include "simt/launch_limits.hpp"
 
 #define WEFT_SHARED(T, name, count) __shared__ T name[count]
@@ -17,6 +17,7 @@
 namespace weft::on_cuda::simt {
 
 using ::weft::simt::blocks_for;
+using ::weft::simt::Kernel;
 
 template <class T>
 using Shared = T*;
@@ -28,31 +29,22 @@ __device__ __forceinline__ T* dynamic_shared(std::int64_t /*count*/, std::int64_
 }
 
 template <class... Parameters>
-struct Kernel {
-  const char* name;
-  void (*function)(Parameters...);
-};
-
-template <class... Parameters>
-Kernel<Parameters...> make_kernel(const char* name, void (*function)(Parameters...)) {
-  return {name, function};
-}
-
-inline void check_kernel(const char* name, cudaError_t status) {
-  if (status != cudaSuccess)
-    throw Error(ErrorCode::internal, std::string("kernel ") + name + ": " + cudaGetErrorString(status));
-}
-
-template <class... Parameters>
 void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
             std::type_identity_t<Parameters>... arguments) {
   ::weft::simt::check_launch_limits(kernel.name, grid, block, shared_bytes);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (shared_bytes > ::weft::simt::most_static_shared_bytes)
-    check_kernel(kernel.name, cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                   static_cast<int>(shared_bytes)));
-  kernel.function<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
-  check_kernel(kernel.name, cudaGetLastError());
+  // Without leave, static and dynamic memory together end at 48 KiB, and only the kernel knows its static part.
+  if (shared_bytes > 0)
+    gpu::require(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared_bytes)),
+                 "kernel ", kernel.name);
+  // Not <<<>>> and cudaGetLastError: that would report, and clear, an error of somebody else.
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = static_cast<cudaStream_t>(stream.native());
+  gpu::require(cudaLaunchKernelEx(&config, kernel.function, arguments...), "kernel ", kernel.name);
 }
 
 __device__ __forceinline__ void sync_block() { __syncthreads(); }

@@ -2,59 +2,25 @@
 #define WEFT_SIMT_EMULATED
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <weft/error.hpp>
+#include <weft/buffer.hpp>
 #include <weft/runtime.hpp>
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+#include "simt/testing.hpp"
 #include "simt/warp.cuh"
 
 namespace weft::on_emulator {
 namespace {
 
-using simt::emulator::LaneOrder;
-using simt::emulator::LaneOrderScope;
+using test::expect_caught;
 using testing::AllOf;
 using testing::HasSubstr;
 
-template <class T>
-class EmulatorArray {
- public:
-  explicit EmulatorArray(std::size_t count) : data_(static_cast<T*>(simt::emulator::allocate(count * sizeof(T)))) {}
-  ~EmulatorArray() { simt::emulator::deallocate(data_); }
-  EmulatorArray(const EmulatorArray&) = delete;
-  EmulatorArray& operator=(const EmulatorArray&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_;
-};
-
-std::string fault_of(const std::function<void()>& launch) {
-  try {
-    launch();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::internal);
-    return error.what();
-  }
-  return {};
-}
-
-void expect_caught(const std::function<void()>& buggy, const std::function<void()>& correct,
-                   const testing::Matcher<std::string>& sentence) {
-  for (const LaneOrder order : {LaneOrder{LaneOrder::Kind::forward}, LaneOrder{LaneOrder::Kind::reverse},
-                                LaneOrder{LaneOrder::Kind::random, 5}}) {
-    const LaneOrderScope scope(order);
-    EXPECT_EQ(fault_of(correct), "");
-    EXPECT_THAT(fault_of(buggy), sentence);
-    EXPECT_EQ(fault_of(correct), "");
-  }
-}
+constexpr Device device = Device::emulator();
 
 __global__ void fill(double* output, std::int64_t begin, std::int64_t end) {
   const std::int64_t i = begin + simt::global_thread_id();
@@ -66,7 +32,7 @@ void launch_fill(double* output, std::int64_t begin, std::int64_t end) {
 }
 
 TEST(DeviceMemory, AccessesPastTheEndNameTheKernelThePlaceAndTheBuffer) {
-  const EmulatorArray<double> output(100);
+  DeviceBuffer<double> output(device, 100);
   expect_caught([&] { launch_fill(output.data(), 0, 101); }, [&] { launch_fill(output.data(), 0, 100); },
                 "kernel fill: block 1 thread 36 accessed an address outside of any buffer (0 bytes past the end of a "
                 "buffer of 800 bytes)");
@@ -82,7 +48,7 @@ __global__ void sum_into(const double* input, std::int64_t count, double* output
 }
 
 TEST(DeviceMemory, AReadPastTheEndWhileOtherThreadsWaitIsReported) {
-  const EmulatorArray<double> input(512), output(2);
+  DeviceBuffer<double> input(device, 512), output(device, 2);
   launch_fill(input.data(), 0, 512);
   const auto sum = [&](std::int64_t count) {
     simt::launch(WEFT_KERNEL(sum_into), 1, 256, 0, {}, input.data(), count, output.data());
@@ -92,21 +58,32 @@ TEST(DeviceMemory, AReadPastTheEndWhileOtherThreadsWaitIsReported) {
 }
 
 TEST(DeviceMemory, AccessesBeforeTheStartAreReported) {
-  const EmulatorArray<double> output(512);  // a whole page: nothing accessible lies before it
+  DeviceBuffer<double> output(device, 512);  // a whole page: nothing accessible lies before it
   expect_caught([&] { launch_fill(output.data(), -3, 5); }, [&] { launch_fill(output.data(), 0, 5); },
                 HasSubstr("bytes before the start of a buffer of 4096 bytes"));
 }
 
 TEST(DeviceMemory, WritesIntoThePaddingAroundABufferAreReported) {
-  const EmulatorArray<double> output(3);  // padded to 32 bytes by alignment
+  DeviceBuffer<double> output(device, 3);  // padded to 32 bytes by alignment
   expect_caught([&] { launch_fill(output.data(), 0, 4); }, [&] { launch_fill(output.data(), 0, 3); },
                 "kernel fill: wrote 0 bytes past the end of a buffer of 24 bytes");
   expect_caught([&] { launch_fill(output.data(), -1, 3); }, [&] { launch_fill(output.data(), 0, 3); },
                 HasSubstr("kernel fill: wrote 8 bytes before the start of a buffer of 24 bytes"));
 }
 
+TEST(DeviceMemory, WritesIntoThePaddingAreNotBlamedOnTheNextKernel) {
+  DeviceBuffer<double> output(device, 3);  // element 3 is padding, element 4 is nobody's
+  expect_caught([&] { launch_fill(output.data(), 0, 5); }, [&] { launch_fill(output.data(), 0, 3); },
+                HasSubstr("kernel fill: block 0 thread 4 accessed an address outside of any buffer"));
+
+  DeviceBuffer<double> another(device, 3);
+  output.data()[3] = another.data()[3] = 1.0;
+  EXPECT_THAT(simt::emulator::find_overrun(), HasSubstr("0 bytes past the end of a buffer of 24 bytes"));
+  EXPECT_EQ(simt::emulator::find_overrun(), "");
+}
+
 TEST(DeviceMemory, AnEmptyBufferHasNoElement) {
-  const EmulatorArray<double> nothing(0), another(0);
+  DeviceBuffer<double> nothing(device, 0), another(device, 0);
   EXPECT_NE(nothing.data(), nullptr);
   EXPECT_NE(nothing.data(), another.data());
   expect_caught([&] { launch_fill(nothing.data(), 0, 1); }, [&] { launch_fill(nothing.data(), 0, 0); },
@@ -115,14 +92,14 @@ TEST(DeviceMemory, AnEmptyBufferHasNoElement) {
 
 TEST(DeviceMemory, StartsAsNotANumberAndAligned) {
   for (const std::size_t bytes : {1, 4, 15, 16, 17, 100, 4096, 5000}) {
-    const EmulatorArray<unsigned char> buffer(bytes);
+    DeviceBuffer<unsigned char> buffer(device, bytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 16, 0u);
     for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(buffer.data()[i], 0xFF);
   }
 }
 
 TEST(DeviceMemory, RefusesMoreThanThereIs) {
-  for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / 4}) {
+  for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / 4, std::size_t{1} << 42}) {
     try {
       simt::emulator::deallocate(simt::emulator::allocate(bytes));
       FAIL() << bytes;
@@ -147,7 +124,7 @@ __attribute__((no_sanitize("undefined"))) __global__ void follow(const int* poin
 }
 
 TEST(OtherFaults, ANullPointerIsReported) {
-  const EmulatorArray<int> output(4), input(4);
+  DeviceBuffer<int> output(device, 4), input(device, 4);
   expect_caught(
       [&] { simt::launch(WEFT_KERNEL(follow), 1, 1, 0, {}, static_cast<const int*>(nullptr), output.data()); },
       [&] { simt::launch(WEFT_KERNEL(follow), 1, 1, 0, {}, input.data(), output.data()); },
@@ -160,7 +137,7 @@ __attribute__((no_sanitize("undefined"))) __global__ void divide(int divisor, in
 
 #ifdef __x86_64__  // where the processor minds
 TEST(OtherFaults, AnIntegerDivisionByZeroIsReported) {
-  const EmulatorArray<int> output(4);
+  DeviceBuffer<int> output(device, 4);
   expect_caught([&] { simt::launch(WEFT_KERNEL(divide), 1, 1, 0, {}, 0, output.data()); },
                 [&] { simt::launch(WEFT_KERNEL(divide), 1, 1, 0, {}, 7, output.data()); },
                 HasSubstr("kernel divide: block 0 thread 0 divided an integer by zero"));
@@ -176,7 +153,7 @@ int descend(int depth) {
 __global__ void recurse(int depth, int* output) { output[0] = descend(depth); }
 
 TEST(OtherFaults, AStackThatOverflowsIsReported) {
-  const EmulatorArray<int> output(4);
+  DeviceBuffer<int> output(device, 4);
   expect_caught([&] { simt::launch(WEFT_KERNEL(recurse), 1, 1, 0, {}, 100'000, output.data()); },
                 [&] { simt::launch(WEFT_KERNEL(recurse), 1, 1, 0, {}, 10, output.data()); },
                 HasSubstr("kernel recurse: block 0 thread 0 overflowed its stack"));
@@ -199,7 +176,7 @@ __global__ void load_pairs(const float* input, float* output) {
 }
 
 TEST(OtherFaults, AMisalignedVectorAccessIsReported) {
-  const EmulatorArray<float> input(68), output(32);
+  DeviceBuffer<float> input(device, 68), output(device, 32);
   expect_caught([&] { simt::launch(WEFT_KERNEL(load_pairs), 1, 32, 0, {}, input.data() + 1, output.data()); },
                 [&] { simt::launch(WEFT_KERNEL(load_pairs), 1, 32, 0, {}, input.data() + 2, output.data()); },
                 HasSubstr("not a multiple of 8 bytes"));

@@ -3,16 +3,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <source_location>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "simt/emulator_device.hpp"
 #include "simt/emulator_intrinsics.hpp"
 #include "simt/emulator_kernel.hpp"
 #include "simt/emulator_shared.hpp"
+#include "simt/kernel.hpp"
 #include "simt/launch_limits.hpp"
 
 // The CUDA words that kernels are written in. __shared__ is missing on purpose: WEFT_SHARED takes its place.
@@ -38,6 +40,7 @@ namespace weft::on_emulator::simt {
 
 namespace emulator = ::weft::simt::emulator;
 using ::weft::simt::blocks_for;
+using ::weft::simt::Kernel;
 
 template <class T>
 using Shared = emulator::SharedPointer<T>;
@@ -45,17 +48,6 @@ using Shared = emulator::SharedPointer<T>;
 template <class T>
 Shared<T> dynamic_shared(const char* name, std::int64_t count, std::int64_t byte_offset = 0) {
   return Shared<T>(emulator::declare_dynamic_shared(name, sizeof(T), alignof(T), count, byte_offset));
-}
-
-template <class... Parameters>
-struct Kernel {
-  const char* name;
-  void (*function)(Parameters...);
-};
-
-template <class... Parameters>
-Kernel<Parameters...> make_kernel(const char* name, void (*function)(Parameters...)) {
-  return {name, function};
 }
 
 template <class... Parameters>
@@ -104,46 +96,39 @@ T update_atomically(emulator::SharedElement<T>&& target, F change) {
   return std::move(target).atomically(change);
 }
 
+// What an atomic's target holds: the target is an lvalue in global memory, a proxy in shared memory.
+template <class Target>
+struct ValueOf {
+  using type = std::remove_reference_t<Target>;
+};
 template <class T>
-T atomic_add(T& target, std::type_identity_t<T> value) {
-  return update_atomically(target, [=](T old) { return static_cast<T>(old + value); });
-}
-template <class T>
-T atomic_max(T& target, std::type_identity_t<T> value) {
-  return update_atomically(target, [=](T old) { return std::max(old, value); });
-}
-template <class T>
-T atomic_min(T& target, std::type_identity_t<T> value) {
-  return update_atomically(target, [=](T old) { return std::min(old, value); });
-}
-template <class T>
-T atomic_exchange(T& target, std::type_identity_t<T> value) {
-  return update_atomically(target, [=](T) { return value; });
-}
-template <class T>
-T atomic_cas(T& target, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
-  return update_atomically(target, [=](T old) { return old == expected ? desired : old; });
-}
+struct ValueOf<emulator::SharedElement<T>> {
+  using type = T;
+};
+template <class Target>
+using Held = typename ValueOf<Target>::type;
 
-template <class T>
-T atomic_add(emulator::SharedElement<T>&& target, std::type_identity_t<T> value) {
-  return update_atomically(std::move(target), [=](T old) { return static_cast<T>(old + value); });
+template <class Target, class T = Held<Target>>
+T atomic_add(Target&& target, std::type_identity_t<T> value) {
+  return update_atomically(std::forward<Target>(target), [=](T old) { return static_cast<T>(old + value); });
 }
-template <class T>
-T atomic_max(emulator::SharedElement<T>&& target, std::type_identity_t<T> value) {
-  return update_atomically(std::move(target), [=](T old) { return std::max(old, value); });
+template <class Target, class T = Held<Target>>
+T atomic_max(Target&& target, std::type_identity_t<T> value) {
+  return update_atomically(std::forward<Target>(target), [=](T old) { return std::max(old, value); });
 }
-template <class T>
-T atomic_min(emulator::SharedElement<T>&& target, std::type_identity_t<T> value) {
-  return update_atomically(std::move(target), [=](T old) { return std::min(old, value); });
+template <class Target, class T = Held<Target>>
+T atomic_min(Target&& target, std::type_identity_t<T> value) {
+  return update_atomically(std::forward<Target>(target), [=](T old) { return std::min(old, value); });
 }
-template <class T>
-T atomic_exchange(emulator::SharedElement<T>&& target, std::type_identity_t<T> value) {
-  return update_atomically(std::move(target), [=](T) { return value; });
+template <class Target, class T = Held<Target>>
+T atomic_exchange(Target&& target, std::type_identity_t<T> value) {
+  return update_atomically(std::forward<Target>(target), [=](T) { return value; });
 }
-template <class T>
-T atomic_cas(emulator::SharedElement<T>&& target, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
-  return update_atomically(std::move(target), [=](T old) { return old == expected ? desired : old; });
+// Compares bits, as a GPU does: -0.0 is not 0.0, and a NaN is itself.
+template <class Target, class T = Held<Target>>
+T atomic_cas(Target&& target, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
+  return update_atomically(std::forward<Target>(target),
+                           [=](T old) { return std::memcmp(&old, &expected, sizeof old) == 0 ? desired : old; });
 }
 
 }  // namespace weft::on_emulator::simt

@@ -11,7 +11,7 @@ namespace weft::simt::emulator {
 struct LaneOrder {
   enum class Kind { forward, reverse, random };
   Kind kind = Kind::forward;
-  std::uint64_t seed = 1;  ///< random only: the same seed gives the same order in every block of every launch
+  std::uint64_t seed = 1;  ///< random only: a seed gives a block the same order in every launch
 };
 
 /// Applies to launches that start afterwards, in the whole process.
@@ -34,7 +34,8 @@ class LaneOrderScope {
 /// that a kernel that runs past the end is stopped. Zero bytes are fine. Throws Error(out_of_memory).
 void* allocate(std::size_t bytes);
 
-/// Takes what allocate gave, or nullptr. Bytes written around the buffer from the host are reported to the logger.
+/// Takes what allocate gave, or nullptr. Bytes written around the buffer since the last launch, so by the host, are
+/// reported to the logger.
 void deallocate(void* memory) noexcept;
 
 /// Which buffer an address belongs to or is near to, as a clause: "8 bytes past the end of a buffer of 64 bytes".

@@ -4,8 +4,6 @@
 #include <unistd.h>
 #include <weft/error.hpp>
 
-#include <cstdint>
-
 #ifdef WEFT_SIMT_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

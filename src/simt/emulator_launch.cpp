@@ -120,9 +120,11 @@ void run(const Launch& launch) {
           fault.report(i, std::move(sentence));
     }
   });
+  // Also after a fault, which says more: what this kernel wrote must not be blamed on the next.
+  const std::string damage = find_overrun();
   carrier.rethrow();
   if (fault.any()) throw kernel_error(fault.sentence());
-  if (const std::string damage = find_overrun(); !damage.empty()) throw kernel_error("wrote " + damage);
+  if (!damage.empty()) throw kernel_error("wrote " + damage);
 }
 
 }  // namespace weft::simt::emulator

@@ -3,6 +3,7 @@
 #include <weft/error.hpp>
 #include <weft/runtime.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -84,10 +85,11 @@ void* allocate(std::size_t bytes) {
   const auto fail = [&]() -> Error {
     return Error(ErrorCode::out_of_memory, "the emulator cannot allocate " + std::to_string(bytes) + " bytes");
   };
-  if (bytes > SIZE_MAX / 2) throw fail();
+  // A system that overcommits would give more than it has, and kill the process that writes to it.
+  if (bytes / page >= static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES))) throw fail();
   const std::size_t usable = (bytes + page - 1) / page * page;
   const std::size_t mapping_bytes = usable + 2 * guard_bytes;
-  void* const mapping = mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapping = mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) throw fail();
   std::byte* const first = static_cast<std::byte*>(mapping) + guard_bytes;
   if (usable > 0 && mprotect(first, usable, PROT_READ | PROT_WRITE) != 0) {
@@ -142,7 +144,7 @@ std::string describe_address(const void* address) {
   if (after != buffers().begin()) {
     const auto before = std::prev(after);
     const std::uintptr_t end = before->first + before->second.bytes;
-    best = place < end ? 0 : place - end;
+    best = place < end ? 0 : std::min(place - end, far_away);
     if (best < far_away) text = describe_distance(place, before->first, before->second);
   }
   if (after != buffers().end() && after->first - place < best)
@@ -152,9 +154,10 @@ std::string describe_address(const void* address) {
 
 std::string find_overrun() {
   std::lock_guard lock(buffers_mutex);
+  std::string first;
   for (const auto& [data, buffer] : buffers())
-    if (std::string damage = repair(data, buffer); !damage.empty()) return damage;
-  return {};
+    if (std::string damage = repair(data, buffer); first.empty()) first = std::move(damage);
+  return first;
 }
 
 }  // namespace weft::simt::emulator

@@ -4,7 +4,6 @@
 #include <weft/error.hpp>
 
 #include <cstdint>
-#include <cstring>
 #include <mutex>
 
 #include "simt/emulator_engine.hpp"

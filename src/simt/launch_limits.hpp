@@ -22,7 +22,7 @@ void check_launch_limits(const char* kernel, const Dimensions& grid, const Dimen
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads < 1 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > 1024)
     refuse("a block of " + std::to_string(block.x) + " x " + std::to_string(block.y) + " x " + std::to_string(block.z) +
-           " threads is not within 1 to 1024");
+           " threads is not within 1024 x 1024 x 64, or not 1 to 1024 in all");
   if (grid.x > most_blocks || grid.y > 65535 || grid.z > 65535)
     refuse("a grid of " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " x " + std::to_string(grid.z) +
            " blocks is too large");

@@ -52,7 +52,8 @@ TEST(Launch, RefusesWhatNoGpuWouldTake) {
   EXPECT_THAT([&] { launch(1, 0, 0); }, ThrowsMessage<Error>(HasSubstr("kernel visit: a block of 0 x 1 x 1")));
   EXPECT_THAT([&] { launch(1, 1025, 0); }, ThrowsMessage<Error>(HasSubstr("kernel visit: a block of 1025")));
   EXPECT_THAT([&] { launch(1, dim3(64, 32), 0); }, ThrowsMessage<Error>(HasSubstr("64 x 32 x 1 threads")));
-  EXPECT_THAT([&] { launch(1, dim3(1, 1, 65), 0); }, ThrowsMessage<Error>(HasSubstr("1 x 1 x 65 threads")));
+  EXPECT_THAT([&] { launch(1, dim3(1, 1, 65), 0); },
+              ThrowsMessage<Error>(HasSubstr("1 x 1 x 65 threads is not within 1024 x 1024 x 64")));
   EXPECT_THAT([&] { launch(0x80000000u, 1, 0); }, ThrowsMessage<Error>(HasSubstr("kernel visit: a grid")));
   EXPECT_THAT([&] { launch(dim3(1, 65536), 1, 0); }, ThrowsMessage<Error>(HasSubstr("kernel visit: a grid")));
   EXPECT_THAT([&] { launch(1, 1, 227 * 1024 + 1); }, ThrowsMessage<Error>(HasSubstr("227 KiB")));
@@ -72,12 +73,11 @@ __global__ void note_order(int* turn, int* order) { order[simt::global_thread_id
 
 std::vector<int> order_of_turns(LaneOrder order, unsigned blocks) {
   const LaneOrderScope scope(order);
-  const int before = threads();
   set_threads(1);
   int turn = 0;
   std::vector<int> turns(blocks * 64);
   simt::launch(WEFT_KERNEL(note_order), blocks, 64, 0, {}, &turn, turns.data());
-  set_threads(before);
+  set_threads(0);
   return turns;
 }
 
@@ -120,6 +120,19 @@ TEST(Kernels, MayUseCudasOwnSpellings) {
   std::iota(input.begin(), input.end(), 0.0);
   simt::launch(WEFT_KERNEL(reverse_each_warp), 1, 64, 0, {}, input.data(), output.data());
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(output[i], input[i / 32 * 32 + 31 - i % 32]);
+}
+
+__global__ void exchange_if_equal(float* value, float expected) { simt::atomic_cas(*value, expected, 7.0f); }
+
+TEST(Kernels, CompareAndSwapComparesBits) {
+  const auto after = [](float value, float expected) {
+    simt::launch(WEFT_KERNEL(exchange_if_equal), 1, 1, 0, {}, &value, expected);
+    return value;
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(after(0.0f, 0.0f), 7.0f);
+  EXPECT_EQ(after(0.0f, -0.0f), 0.0f);
+  EXPECT_EQ(after(nan, nan), 7.0f);
 }
 
 // Two arrays per template argument, as on a GPU, and elements of several sizes.

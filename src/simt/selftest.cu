@@ -1,5 +1,7 @@
 #include "simt/selftest.hpp"
 
+#include <weft/buffer.hpp>
+
 #include <algorithm>
 #include <numeric>
 
@@ -8,53 +10,33 @@
 namespace weft::WEFT_SIMT_NAMESPACE {
 namespace {
 
+#ifdef WEFT_SIMT_EMULATED
+constexpr Device device = Device::emulator();
+#else
+constexpr Device device = Device::gpu();
+#endif
+
 /// An array on the host with a twin on the device.
 template <class T>
 class TestArray {
  public:
-  explicit TestArray(std::size_t size) : host_(size, T(0)) {
-#ifdef WEFT_SIMT_EMULATED
-    device_ = static_cast<T*>(simt::emulator::allocate(bytes()));
-#else
-    simt::check_kernel("selftest", cudaMalloc(&device_, bytes()));
-#endif
-  }
-  ~TestArray() {
-#ifdef WEFT_SIMT_EMULATED
-    simt::emulator::deallocate(device_);
-#else
-    cudaFree(device_);
-#endif
-  }
-  TestArray(const TestArray&) = delete;
-  TestArray& operator=(const TestArray&) = delete;
+  explicit TestArray(std::size_t size) : host_(size, T(0)), device_(device, size) {}
 
   T& operator[](std::size_t i) { return host_[i]; }
-  T* begin() { return host_.data(); }
-  T* end() { return host_.data() + host_.size(); }
+  T* begin() { return host_.begin(); }
+  T* end() { return host_.end(); }
 
   /// The device's elements, now with the host's values.
   T* sent() {
-#ifdef WEFT_SIMT_EMULATED
-    std::copy(begin(), end(), device_);
-#else
-    simt::check_kernel("selftest", cudaMemcpy(device_, begin(), bytes(), cudaMemcpyHostToDevice));
-#endif
-    return device_;
+    device_.upload(host_);
+    return device_.data();
   }
   /// Waits for the device and takes its values.
-  void fetch() {
-#ifdef WEFT_SIMT_EMULATED
-    std::copy(device_, device_ + host_.size(), begin());
-#else
-    simt::check_kernel("selftest", cudaMemcpy(begin(), device_, bytes(), cudaMemcpyDeviceToHost));
-#endif
-  }
+  void fetch() { host_ = device_.download(); }
 
  private:
-  std::size_t bytes() const { return host_.size() * sizeof(T); }
-  std::vector<T> host_;
-  T* device_ = nullptr;
+  Array<T> host_;
+  DeviceBuffer<T> device_;
 };
 
 class Report {

@@ -1,9 +1,9 @@
-#include "simt/selftest.hpp"
-
+#define WEFT_SIMT_EMULATED
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "simt/emulator_device.hpp"
+#include "simt/selftest.cu"
 
 namespace weft {
 namespace {

@@ -7,8 +7,7 @@
 //   WEFT_DYNAMIC_SHARED(T, name, count[, byte_offset]);   the same in the memory that the launch asked for
 //   simt::Shared<T>                                       how a device function takes either: T* on a GPU
 //   simt::launch(WEFT_KERNEL(kernel<A, B>), grid, block, shared_bytes, stream, arguments...)
-//                                                         throws Error(internal, "kernel NAME: ..."); no blocks, no
-//                                                         launch
+//                                                         throws Error("kernel NAME: ..."); no blocks, no launch
 //   WEFT_UNROLL                                           before a loop: #pragma unroll, for nvcc only
 //   simt::blocks_for(items, per_block)                    a grid's size, checked
 //
@@ -24,4 +23,4 @@
 #endif
 
 // Variadic because of the commas between template arguments.
-#define WEFT_KERNEL(...) ::weft::WEFT_SIMT_NAMESPACE::simt::make_kernel(#__VA_ARGS__, __VA_ARGS__)
+#define WEFT_KERNEL(...) ::weft::simt::make_kernel(#__VA_ARGS__, __VA_ARGS__)

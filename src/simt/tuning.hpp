@@ -2,7 +2,7 @@
 
 namespace weft::simt {
 
-/// The numbers kernels are tuned with, one set per GPU architecture. bench/NOTES.md tells how they were found.
+/// The numbers kernels are tuned with, one set for all GPUs so far. bench/NOTES.md tells how some of them were found.
 struct Tuning {
   double csr_stream_mean = 128;  ///< csr stages rows up to this long on average through shared memory ...
   int csr_stream_longest = 256;  ///< ... if none is longer than this
@@ -12,7 +12,7 @@ struct Tuning {
   double csr_uneven = 16;  ///< ... or a whole warp, if the longest row is so many times the mean
 };
 
-/// `compute_capability` as in DeviceInfo: 90 for sm_90; 0, for the emulator, gives the defaults.
+/// The numbers for one architecture: `compute_capability` as in DeviceInfo, 90 for sm_90 and 0 for the emulator.
 constexpr Tuning tuning_for(int /*compute_capability*/) { return {}; }
 
 /// Those that fix the size of arrays, and so are compiled in: the same for all architectures.

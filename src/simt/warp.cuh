@@ -126,12 +126,6 @@ struct Max {
     return a < b ? b : a;
   }
 };
-struct Min {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return b < a ? b : a;
-  }
-};
 
 /// Combines the values of each segment of `width` lanes; every lane gets its segment's result, the same bits in each.
 template <int width = 32, class T, class Operation>

@@ -79,7 +79,7 @@ TEST(CsrFormat, MoreThanTwoToTheThirtyTwoEntries) {
   std::vector<float> x(static_cast<std::size_t>(matrix.cols), 1.0f), y(static_cast<std::size_t>(matrix.rows), -1.0f);
   x[5] = 10.0f;
   p.apply(x, y);
-  for (Index row = 0; row < matrix.rows; ++row) ASSERT_EQ(y[row], 23.0f) << row;
+  for (Index row = 0; row < matrix.rows; ++row) ASSERT_EQ(y[row], test::huge_matrix_product(row, matrix.rows)) << row;
 }
 
 }  // namespace
