@@ -12,9 +12,9 @@ struct LengthCount {
   Index rows = 0;
 };
 
-/// Facts about a matrix that decide how to store it; all found in one parallel pass over the entries (plus one lookup a
-/// row pair for symmetry, and a pass over the columns when there are blocks). The same for any number of threads.
-struct Structure {
+/// What the lengths of the rows tell. Cheap: a pass over the row offsets, less than a product takes. The planner looks
+/// at no more than this.
+struct RowLengths {
   Index rows = 0;
   Index cols = 0;
   Offset nonzeros = 0;
@@ -25,6 +25,13 @@ struct Structure {
   double mean_row = 0;
   double row_deviation = 0;  ///< standard deviation of the row lengths
   Index empty_rows = 0;
+};
+
+/// Facts about a matrix that decide how to store it. Not cheap, tens of products: besides the row lengths a pass over
+/// the entries, with a lookup for each entry right of the diagonal, and for each block size that divides the matrix a
+/// pass over the columns, which ends as soon as the blocks prove too empty. All in parallel; the same for any number of
+/// threads.
+struct Structure : RowLengths {
   Index empty_columns = 0;
 
   Index bandwidth = 0;  ///< largest |row - column|
@@ -51,6 +58,9 @@ struct Structure {
 
   static constexpr std::int64_t distinct_limit = 65536;
 };
+
+template <Value V>
+RowLengths analyze_rows(const Csr<V>& matrix);
 
 template <Value V>
 Structure analyze(const Csr<V>& matrix);
