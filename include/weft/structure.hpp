@@ -10,6 +10,7 @@ namespace weft {
 struct LengthCount {
   Offset length = 0;
   Index rows = 0;
+  bool operator==(const LengthCount&) const = default;
 };
 
 /// What the lengths of the rows tell. Cheap: a pass over the row offsets, less than a product takes. The planner looks
@@ -25,6 +26,7 @@ struct RowLengths {
   double mean_row = 0;
   double row_deviation = 0;  ///< standard deviation of the row lengths
   Index empty_rows = 0;
+  bool operator==(const RowLengths&) const = default;
 };
 
 /// Facts about a matrix that decide how to store it. Not cheap, tens of products: besides the row lengths a pass over
@@ -57,6 +59,7 @@ struct Structure : RowLengths {
   std::int64_t not_finite = 0;  ///< NaN or infinite values
 
   static constexpr std::int64_t distinct_limit = 65536;
+  bool operator==(const Structure&) const = default;
 };
 
 template <Value V>
