@@ -29,10 +29,10 @@ struct RowLengths {
   bool operator==(const RowLengths&) const = default;
 };
 
-/// Facts about a matrix that decide how to store it. Not cheap, tens of products: besides the row lengths a pass over
-/// the entries, with a lookup for each entry right of the diagonal, and for each block size that divides the matrix a
-/// pass over the columns, which ends as soon as the blocks prove too empty. All in parallel; the same for any number of
-/// threads.
+/// Facts about a matrix that decide how to store it. Not cheap, about twenty products: besides the row lengths a pass
+/// over the entries, with a lookup for each entry right of the diagonal, and for each block size that divides the
+/// matrix a pass over the columns, which ends as soon as the blocks prove too empty. All passes are parallel, and the
+/// facts the same for any number of threads.
 struct Structure : RowLengths {
   Index empty_columns = 0;
 

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "generate/mesh.hpp"
 #include "generate/testing.hpp"

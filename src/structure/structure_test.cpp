@@ -286,8 +286,8 @@ void expect_naive(const Csr<double>& matrix) {
   EXPECT_TRUE(facts == naive) << "another fact differs";
 }
 
-/// Whole numbers, so that sums are exact in any order, some of them 0 or infinite; mirrored with the given sign, or not
-/// (0).
+/// Whole numbers, so that sums are exact in any order, some of them 0 or infinite. `mirror` is the sign with which the
+/// upper half is mirrored, or 0.
 Csr<double> random_matrix(Index rows, Index cols, std::size_t count, unsigned seed, double skew, int mirror) {
   auto entries = testing::random_entries<double>(rows, cols, count, seed, skew);
   for (auto& entry : entries) {
