@@ -10,11 +10,12 @@ namespace weft {
 struct LengthCount {
   Offset length = 0;
   Index rows = 0;
+  bool operator==(const LengthCount&) const = default;
 };
 
-/// Facts about a matrix that decide how to store it; all found in one parallel pass over the entries (plus one lookup a
-/// row pair for symmetry, and a pass over the columns when there are blocks). The same for any number of threads.
-struct Structure {
+/// What the lengths of the rows tell. Cheap: a pass over the row offsets, less than a product takes. The planner looks
+/// at no more than this.
+struct RowLengths {
   Index rows = 0;
   Index cols = 0;
   Offset nonzeros = 0;
@@ -25,6 +26,14 @@ struct Structure {
   double mean_row = 0;
   double row_deviation = 0;  ///< standard deviation of the row lengths
   Index empty_rows = 0;
+  bool operator==(const RowLengths&) const = default;
+};
+
+/// Facts about a matrix that decide how to store it. Not cheap, about twenty products: besides the row lengths a pass
+/// over the entries, with a lookup for each entry right of the diagonal, and for each block size that divides the
+/// matrix a pass over the columns, which ends as soon as the blocks prove too empty. All passes are parallel, and the
+/// facts the same for any number of threads.
+struct Structure : RowLengths {
   Index empty_columns = 0;
 
   Index bandwidth = 0;  ///< largest |row - column|
@@ -50,7 +59,11 @@ struct Structure {
   std::int64_t not_finite = 0;  ///< NaN or infinite values
 
   static constexpr std::int64_t distinct_limit = 65536;
+  bool operator==(const Structure&) const = default;
 };
+
+template <Value V>
+RowLengths analyze_rows(const Csr<V>& matrix);
 
 template <Value V>
 Structure analyze(const Csr<V>& matrix);

@@ -28,8 +28,9 @@ struct Format {
   Builder<double> build_f64 = nullptr;
   /// About how many products its set-up costs, for the planner's budget before anything was measured.
   double setup_products = 10;
-  /// Why `auto` should not try this format on this matrix; empty when it may. Null: never a reason.
-  std::string (*rules_out)(const Structure& structure, Device device) = nullptr;
+  /// Why `auto` should not try this format on this matrix; empty when it may. Null: never a reason. It is told only
+  /// what is cheap to find out: planning for a few products must not cost more than they do.
+  std::string (*rules_out)(const RowLengths& rows, Device device) = nullptr;
 
   template <Value V>
   Builder<V> builder() const {

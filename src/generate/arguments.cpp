@@ -61,17 +61,17 @@ Arguments::Arguments(const Generator& generator, std::string_view text) : genera
     if (equals != std::string_view::npos)
       named_.push_back({std::string(word.substr(0, equals)), std::string(word.substr(equals + 1))});
     else if (!named_.empty())
-      fail(ErrorCode::invalid_argument,
-           io::quoted(word) + " comes after '" + named_.back().key + "=', where only key=value may stand");
+      fail(ErrorCode::invalid_argument, io::quoted(word) + " comes after " + io::quoted(named_.back().key + "=") +
+                                            ", where only key=value may stand");
     else
       positional_.emplace_back(word);
   }
 }
 
 void Arguments::fail(ErrorCode code, const std::string& sentence) const {
-  std::string usage = "gen:" + generator_.name;
-  if (!generator_.arguments.empty()) usage += ":" + generator_.arguments;
-  throw Error(code, "gen:" + generator_.name + ": " + sentence + " (usage: " + usage + ")");
+  const std::string name = "gen:" + generator_.name;
+  const char* colon = generator_.arguments.starts_with('[') ? "" : ":";  // in the bracket where all may be left out
+  throw Error(code, name + ": " + sentence + " (usage: " + name + colon + generator_.arguments + ")");
 }
 
 std::int64_t Arguments::whole_number(std::string_view name, std::string_view text, std::int64_t least,
@@ -94,9 +94,17 @@ std::int64_t Arguments::whole_number(std::string_view name, std::string_view tex
   return value;
 }
 
-std::int64_t Arguments::size(std::string_view name, std::int64_t least) {
+const std::string& Arguments::take_next(std::string_view name) {
   if (!has_next()) fail(ErrorCode::invalid_argument, std::string(name) + " is missing");
-  return whole_number(name, positional_[next_++], least, largest_size, true);
+  return positional_[next_++];
+}
+
+std::int64_t Arguments::size(std::string_view name, std::int64_t least) {
+  return whole_number(name, take_next(name), least, largest_size, true);
+}
+
+std::int64_t Arguments::number(std::string_view name, std::int64_t least, std::int64_t most) {
+  return whole_number(name, take_next(name), least, most, false);
 }
 
 const Arguments::Named* Arguments::take(std::string_view key) {

@@ -20,13 +20,16 @@ class Arguments {
   /// whole number or below `least`; Error(unsupported) past 2^31-1.
   std::int64_t size(std::string_view name, std::int64_t least = 1);
 
+  /// The next value by position when it is another whole number: Error(invalid_argument) outside least..most.
+  std::int64_t number(std::string_view name, std::int64_t least, std::int64_t most);
+
   /// True when another value by position is there.
   bool has_next() const { return next_ < positional_.size(); }
 
   /// A size given as key=value.
   std::int64_t named_size(std::string_view key, std::int64_t otherwise, std::int64_t least = 1);
 
-  /// Any other whole number given as key=value: Error(invalid_argument) outside least..most.
+  /// Another whole number given as key=value: Error(invalid_argument) outside least..most.
   std::int64_t named(std::string_view key, std::int64_t otherwise, std::int64_t least, std::int64_t most);
 
   std::uint64_t seed() { return static_cast<std::uint64_t>(named("seed", 1, 0, INT64_MAX)); }
@@ -47,6 +50,7 @@ class Arguments {
   };
   std::int64_t whole_number(std::string_view name, std::string_view text, std::int64_t least, std::int64_t most,
                             bool is_size) const;
+  const std::string& take_next(std::string_view name);
   const Named* take(std::string_view key);
 
   const Generator& generator_;

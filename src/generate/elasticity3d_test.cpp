@@ -13,12 +13,7 @@ using Dense = std::vector<std::vector<double>>;
 
 /// The textbook way, independent of the generator's: strain matrices at 2x2x2 Gauss points and the 6x6 material matrix.
 Dense brick_by_gauss_points() {
-  const double modulus = 1, ratio = 0.3;
-  const double scale = modulus / ((1 + ratio) * (1 - 2 * ratio));
-  double material[6][6] = {};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) material[i][j] = scale * (i == j ? 1 - ratio : ratio);
-  for (int i = 3; i < 6; ++i) material[i][i] = scale * (1 - 2 * ratio) / 2;
+  const auto material = testing::material_matrix();
   Dense result(24, std::vector<double>(24, 0.0));
   for (int point = 0; point < 8; ++point) {
     std::array<double, 3> at;

@@ -8,8 +8,10 @@
 namespace weft::generation {
 
 /// The gradient of a shape function is a sum of (polynomial) x (gradient of barycentric coordinate `gradient`). With
-/// L_c the barycentric coordinate of corner c: a linear function's polynomial is 1, a quadratic corner function's 4 L_c
-/// - 1, and that of the middle of edge (a, b) is 4 L_b for gradient a and 4 L_a for gradient b.
+/// L_c the barycentric coordinate of corner c the polynomials are:
+/// - of a linear function: 1;
+/// - of a quadratic corner function: 4 L_c - 1;
+/// - of the middle of edge (a, b): 4 L_b for gradient a and 4 L_a for gradient b.
 struct GradientTerm {
   int gradient;
   int coordinate;  ///< which L the polynomial has

@@ -134,10 +134,8 @@ class Assembly {
   std::vector<SpringNode> spring_nodes_;
 };
 
-const char* const usage = "fem:MESH.msh:poisson|elasticity:p1|p2";
-
 [[noreturn]] void refuse(const std::string& sentence) {
-  throw Error(ErrorCode::invalid_argument, "fem: " + sentence + " (usage: " + usage + ")");
+  throw Error(ErrorCode::invalid_argument, "fem: " + sentence + " (usage: fem:" + fem_arguments + ")");
 }
 
 /// Cuts the last word off `text`.

@@ -11,7 +11,10 @@ namespace weft::generation {
 enum class Equation { poisson, elasticity };
 enum class Order { p1, p2 };
 
-/// Makes the matrix of "fem:TEXT", TEXT = MESH:poisson|elasticity:p1|p2. The mesh's name may hold colons.
+/// What follows "fem:", for help texts. The mesh's name may hold colons.
+inline constexpr const char* fem_arguments = "MESH.msh:poisson|elasticity:p1|p2";
+
+/// Makes the matrix of "fem:TEXT", TEXT as fem_arguments says.
 template <Value V>
 Csr<V> fem(std::string_view text, const Progress& progress);
 

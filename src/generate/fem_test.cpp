@@ -4,11 +4,13 @@
 #include <weft/generate.hpp>
 
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "generate/element.hpp"
 #include "generate/testing.hpp"
 #include "generate/topology.hpp"
+#include "io/io_testing.hpp"
 
 namespace weft::generation {
 namespace {
@@ -17,8 +19,6 @@ using Dense = std::vector<std::vector<double>>;
 
 const Mesh one = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{0, 1, 2, 3}}};
 const Mesh skewed = {{{0.1, 0.2, -0.3}, {1.4, 0.1, 0.2}, {0.3, 1.7, 0.1}, {-0.2, 0.4, 2.1}}, {{0, 1, 2, 3}}};
-
-std::string data(const std::string& name) { return WEFT_TEST_DATA "/mesh/" + name; }
 
 /// The place of every node, middles of edges included.
 std::vector<Point> places(const Mesh& mesh, Order order) {
@@ -42,11 +42,7 @@ Dense element_by_quadrature(const Mesh& mesh, Equation equation, Order order) {
   const Geometry shape = geometry(mesh, mesh.tetrahedra[0]);
   const int nodes = order == Order::p1 ? 4 : 10;
   const int unknowns = equation == Equation::poisson ? 1 : 3;
-  double material[6][6] = {};
-  const double scale = 1 / (1.3 * 0.4);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) material[i][j] = scale * (i == j ? 0.7 : 0.3);
-  for (int i = 3; i < 6; ++i) material[i][i] = scale * 0.2;
+  const auto material = testing::material_matrix();
   Dense result(nodes * unknowns, std::vector<double>(nodes * unknowns, 0.0));
   const double low = (5 - std::sqrt(5.0)) / 20, high = (5 + 3 * std::sqrt(5.0)) / 20;
   for (int point = 0; point < 4; ++point) {
@@ -116,16 +112,13 @@ TEST_P(EveryKind, OneElementMatchesQuadrature) {
 
 TEST_P(EveryKind, AnInvertedElementGivesTheSameMatrix) {
   Mesh inverted = skewed;
-  std::swap(inverted.points[2], inverted.points[3]);
   inverted.tetrahedra[0] = {0, 1, 3, 2};
-  const Dense expected = testing::dense_of(matrix(inverted, false));
-  Mesh swapped = inverted;
-  swapped.tetrahedra[0] = {0, 1, 2, 3};
-  const Dense actual = testing::dense_of(matrix(swapped, false));
+  const Dense expected = testing::dense_of(matrix(skewed, false));
+  const Dense actual = testing::dense_of(matrix(inverted, false));
   // Only corners keep their numbers: compare these.
   for (int p = 0; p < 4 * unknowns(); ++p)
     for (int q = 0; q < 4 * unknowns(); ++q) EXPECT_NEAR(actual[p][q], expected[p][q], 1e-13);
-  EXPECT_TRUE(testing::is_positive_definite(matrix(swapped)));
+  EXPECT_TRUE(testing::is_positive_definite(matrix(inverted)));
 }
 
 TEST_P(EveryKind, IsCanonicalSymmetricAndPositiveDefinite) {
@@ -183,19 +176,37 @@ TEST_P(EveryKind, PatchTestLinearFieldsNeedNoForceInside) {
   EXPECT_GT(at_surface, 1e-3);
 }
 
-TEST_P(EveryKind, RigidMotionsCostNothingWithoutSpringsAndTheAreaTimesStiffnessWithThem) {
+TEST_P(EveryKind, RigidMotionsNeedNoForceWithoutSprings) {
   const Mesh mesh = testing::box_mesh(2);
+  const std::vector<Point> place = places(mesh, GetParam().order);
   const Csr<double> free = matrix(mesh, false);
-  const Csr<double> held = matrix(mesh);
   for (int i = 0; i < unknowns(); ++i) {
-    std::vector<double> x(free.rows, 0.0);
-    for (Index row = i; row < free.rows; row += unknowns()) x[row] = 1;
-    for (const double force : testing::product(free, x)) EXPECT_NEAR(force, 0, 1e-13);
-    // The bottom of the unit cube: area 1, extent 1.
-    double energy = 0;
+    std::vector<double> moved(free.rows, 0.0), turned(free.rows, 0.0);
+    for (std::size_t node = 0; node < place.size(); ++node) {
+      moved[node * unknowns() + i] = 1;
+      if (unknowns() == 1) continue;
+      turned[3 * node + (i + 1) % 3] = -place[node][(i + 2) % 3];
+      turned[3 * node + (i + 2) % 3] = place[node][(i + 1) % 3];
+    }
+    for (const double force : testing::product(free, moved)) EXPECT_NEAR(force, 0, 1e-13);
+    for (const double force : testing::product(free, turned)) EXPECT_NEAR(force, 0, 1e-13);
+  }
+}
+
+TEST_P(EveryKind, SpringsHoldTheLowestTwentiethOfTheLongestExtentWithStiffnessOneOverIt) {
+  // A pillar of 1 x 1 x 4 with a layer of nodes at `share` of its height: moved by 1 it takes the springs' area / 4.
+  const auto energy = [&](double share, int direction) {
+    Mesh pillar = testing::box_mesh(2, 0);
+    for (Point& point : pillar.points) point[2] = 4 * (point[2] == 0.5 ? share : point[2]);
+    const Csr<double> held = matrix(pillar);
+    std::vector<double> x(held.rows, 0.0);
+    for (Index row = direction; row < held.rows; row += unknowns()) x[row] = 1;
     const std::vector<double> force = testing::product(held, x);
-    for (Index row = 0; row < held.rows; ++row) energy += force[row] * x[row];
-    EXPECT_NEAR(energy, 1, 1e-12);
+    return std::inner_product(x.begin(), x.end(), force.begin(), 0.0);
+  };
+  for (int i = 0; i < unknowns(); ++i) {
+    EXPECT_NEAR(energy(0.06, i), 1 / 4.0, 1e-12) << "the bottom only";
+    EXPECT_NEAR(energy(0.04, i), (1 + 4 * 0.16) / 4, 1e-12) << "and the sides up to the layer";
   }
 }
 
@@ -259,7 +270,7 @@ TEST(Fem, FaceMassesIntegrateTheConstantToTheArea) {
 }
 
 TEST(Fem, MatricesOfFilesHaveTheSameBytesOnEveryMachine) {
-  const std::string cube = data("cube-2.2.msh");
+  const std::string cube = testing::mesh_file("cube-2.2.msh");
   EXPECT_EQ(testing::checksum(generate<double>("fem:" + cube + ":poisson:p1")), 0xcb490f8790a77278u);
   EXPECT_EQ(testing::checksum(generate<double>("fem:" + cube + ":poisson:p2")), 0x3a6a0ceee16fc7f7u);
   EXPECT_EQ(testing::checksum(generate<double>("fem:" + cube + ":elasticity:p1")), 0x21605a06e3cfc6d5u);
@@ -267,12 +278,10 @@ TEST(Fem, MatricesOfFilesHaveTheSameBytesOnEveryMachine) {
 }
 
 TEST(Fem, APathMayHoldColons) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "weft:fem:test";
-  std::filesystem::create_directories(folder);
-  const std::filesystem::path copy = folder / "cube.msh";
-  std::filesystem::copy_file(data("cube-2.2.msh"), copy, std::filesystem::copy_options::overwrite_existing);
-  EXPECT_EQ(generate<double>("fem:" + copy.string() + ":poisson:p1").rows, 9);
-  std::filesystem::remove_all(folder);
+  const io::testing::TemporaryFolder folder;
+  const std::string copy = folder.file("cube:of:eight.msh");
+  std::filesystem::copy_file(testing::mesh_file("cube-2.2.msh"), copy);
+  EXPECT_EQ(generate<double>("fem:" + copy + ":poisson:p1").rows, 9);
 }
 
 TEST(Fem, SharedMeshesAreReadPacked) {

@@ -18,7 +18,7 @@ struct Recipe {
   Csr<V> (*make)(Arguments&, const Progress&);
 };
 
-/// The one list of generators: help texts, documentation tests and `generate` are driven by it.
+/// The one list of generators: help texts, a test of the documentation and `generate` are driven by it.
 template <Value V>
 const std::vector<Recipe<V>>& recipes() {
   namespace g = generation;
@@ -46,7 +46,7 @@ const std::vector<Recipe<V>>& recipes() {
       {{"lp", "ROWS:COLS[:shortest=32][:seed=1]", "linear program: heavy-tailed row lengths up to COLS/20",
         "gen:lp:100:10000"},
        &g::lp<V>},
-      {{"tall", "[ROWS][:cols=ROWS/100][:long=5][:seed=1]",
+      {{"tall", "[:ROWS][:cols=ROWS/100][:long=5][:seed=1]",
         "rows of 1 to 3 entries (10^7 unless told), a few rows of 10^4, few columns", "gen:tall:100000:cols=1000"},
        &g::tall<V>},
       {{"arrow", "N[:seed=1]", "full first row, full first column, diagonal", "gen:arrow:1000"}, &g::arrow<V>},
@@ -61,8 +61,9 @@ const std::vector<Recipe<V>>& recipes() {
 
 const Generator& fem_description() {
   static const Generator description = {
-      "fem", "MESH.msh[.gz|.xz]:poisson|elasticity:p1|p2",
-      "finite elements on the tetrahedra of a Gmsh 2.2 or 4.1 file, linear or quadratic", "fem:part.msh:elasticity:p2"};
+      "fem", generation::fem_arguments,
+      "finite elements on the tetrahedra of a Gmsh 2.2 or 4.1 file, plain or packed, linear or quadratic",
+      "fem:part.msh:elasticity:p2"};
   return description;
 }
 
@@ -96,7 +97,8 @@ bool is_generator(const std::string& source) { return source.starts_with("gen:")
 template <Value V>
 Csr<V> generate(const std::string& source, const Progress& progress) {
   if (!is_generator(source))
-    throw Error(ErrorCode::invalid_argument, "'" + source + "' names no generator: it must begin with gen: or fem:");
+    throw Error(ErrorCode::invalid_argument,
+                io::quoted(source) + " names no generator: it must begin with gen: or fem:");
   const std::string_view text = std::string_view(source).substr(4);
   if (source.starts_with("fem:")) return generation::fem<V>(text, progress);
   const std::size_t colon = std::min(text.find(':'), text.size());

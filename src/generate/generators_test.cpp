@@ -5,6 +5,7 @@
 #include <string>
 
 #include "generate/testing.hpp"
+#include "io/file_bytes.hpp"
 
 namespace weft {
 namespace {
@@ -93,6 +94,51 @@ INSTANTIATE_TEST_SUITE_P(
                       Golden{"gen:empty-rows:1000", 1000, 1000, 1477, 0x5bc9b53d86e65b0e, 0xfa86a6193b20594f},
                       Golden{"gen:diagonal:1", 1, 1, 1, 0x47b1b3a0d595fd1d, 0xffbbaff1b03e1a46},
                       Golden{"gen:diagonal:100", 100, 100, 100, 0x43d28378822fb045, 0x29323f3252f9eb25}));
+
+TEST(Generators, LargeOnesAreBuiltInPiecesWithTheSameBitsForAnyNumberOfThreads) {
+  for (const char* source :
+       {"gen:poisson2d:200", "gen:poisson3d:30", "gen:stencil27:20", "gen:elasticity3d:12", "gen:rmat:14",
+        "gen:uniform:20000:9", "gen:circuit:50000", "gen:lp:500:50000", "gen:tall:100000", "gen:empty-rows:200000",
+        "gen:band:20000:8", "gen:dense:400", "gen:arrow:100000", "gen:diagonal:200000"}) {
+    const testing::Threads one(1);
+    const Csr<double> expected = generate<double>(source);
+    EXPECT_GT(expected.nonzeros(), 65536) << source << " is built in one piece";
+    for (const int count : {2, 5}) {
+      set_threads(count);
+      EXPECT_TRUE(testing::same_bits(expected, generate<double>(source))) << source << ", " << count << " threads";
+    }
+  }
+}
+
+/// How generate ends that is stopped as soon as it has found the memory sufficient.
+ErrorCode stopped_at_work(const std::string& source) {
+  const testing::Threads one(1);
+  try {
+    generate<double>(source, [](double) { return false; });
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << source << " was not stopped";
+  return ErrorCode::io;
+}
+
+TEST(Generators, WhatFitsIntoMemoryIsNotRefused) {
+  const auto memory = static_cast<double>(io::machine_memory());
+  const auto size = [](double number, double most) {
+    return std::to_string(static_cast<std::int64_t>(std::min(number, most)));
+  };
+  // Three entries a row, 44 bytes; and five, 68 bytes.
+  EXPECT_EQ(stopped_at_work("gen:stencil27:" + size(0.5 * memory / 44, INT32_MAX) + ":1:1"), ErrorCode::cancelled);
+  EXPECT_EQ(stopped_at_work("gen:poisson2d:" + size(std::sqrt(0.9 * memory / 68), 46340)), ErrorCode::cancelled);
+  // Edges of 4 bytes each, of which 256 at most remain.
+  EXPECT_EQ(stopped_at_work("gen:rmat:4:edges=" + size(0.3 * memory / 4 / 16, INT32_MAX)), ErrorCode::cancelled);
+}
+
+TEST(Rmat, NeedsMemoryForItsEdgesAndForTheMatrixAtOnce) {
+  // Half of the memory for 4 bytes an edge, so that the other half is too small for 12 an entry.
+  const std::size_t per_row = io::machine_memory() / 8 >> 22;
+  EXPECT_EQ(stopped_at_work("gen:rmat:22:edges=" + std::to_string(per_row)), ErrorCode::out_of_memory);
+}
 
 TEST(Generators, EveryListedExampleWorks) {
   for (const Generator& generator : generators()) {

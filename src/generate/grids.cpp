@@ -12,20 +12,23 @@ struct Step {
   int dx, dy, dz;
 };
 
-/// The steps to a point's neighbours and to itself, in the order of their node numbers, up to `reach` unit moves away.
-std::vector<Step> steps(int reach) {
+/// The steps to a point's neighbours and to itself, in the order of their node numbers, up to `reach` unit moves away;
+/// only those that some point of the grid can take, so that their number tells how long rows can be.
+std::vector<Step> steps(const Grid& grid, int reach) {
   std::vector<Step> result;
   for (int dz = -1; dz <= 1; ++dz)
     for (int dy = -1; dy <= 1; ++dy)
       for (int dx = -1; dx <= 1; ++dx)
-        if (std::abs(dx) + std::abs(dy) + std::abs(dz) <= reach) result.push_back({dx, dy, dz});
+        if (std::abs(dx) + std::abs(dy) + std::abs(dz) <= reach && std::abs(dx) < grid.nx && std::abs(dy) < grid.ny &&
+            std::abs(dz) < grid.nz)
+          result.push_back({dx, dy, dz});
   return result;
 }
 
 /// `centre` on the diagonal and -1 for every neighbour inside the grid.
 template <Value V>
 Csr<V> stencil(const Grid& grid, int reach, V centre, const Progress& progress) {
-  const std::vector<Step> neighbours = steps(reach);
+  const std::vector<Step> neighbours = steps(grid, reach);
   const auto count = [&](std::int64_t node) {
     const auto [x, y, z] = grid.place(node);
     Offset length = 0;

@@ -16,13 +16,14 @@ constexpr std::int64_t most_hubs = 64;
 /// wired to a large part of all nodes, in their row and in their column.
 class Circuit {
  public:
-  Circuit(std::int64_t n, std::int64_t hubs, const Random& random)
-      : n_(n), wires_(random.stream(0)), hub_wires_(random.stream(1)) {
+  Circuit(std::int64_t n, std::int64_t hubs, const Random& random) : n_(n), wires_(random.stream(0)) {
+    const Random hub_wires = random.stream(1);
     // The hubs' lengths fall evenly from half of all nodes, at most a million, to a fifth of that.
     const std::int64_t longest = std::min<std::int64_t>(n / 2, 1'000'000);
     for (std::int64_t hub = 0; hub < hubs; ++hub) {
       const std::int64_t drop = hubs == 1 ? 0 : hub * (longest - longest / 5) / (hubs - 1);
-      hubs_.push_back({(2 * hub + 1) * n / (2 * hubs), longest - drop});
+      hubs_.push_back(
+          {(2 * hub + 1) * n / (2 * hubs), longest - drop, hub_wires.stream(static_cast<std::uint64_t>(hub))});
     }
   }
 
@@ -35,8 +36,8 @@ class Circuit {
   /// Calls visit(column) for each column of the row, ascending.
   template <class Visit>
   void visit_row(std::int64_t row, Visit&& visit) const {
-    for (std::size_t hub = 0; hub < hubs_.size(); ++hub) {
-      if (hubs_[hub].node != row) continue;
+    for (const Hub& hub : hubs_) {
+      if (hub.node != row) continue;
       for (std::int64_t column = 0; column < n_; ++column)
         if (column == row || wired(hub, column)) visit(static_cast<Index>(column));
       return;
@@ -53,8 +54,8 @@ class Circuit {
       const std::int64_t other = far ? draws.below(n_) : near;
       if (other >= 0 && other < n_) columns[length++] = static_cast<Index>(other);
     }
-    for (std::size_t hub = 0; hub < hubs_.size(); ++hub)
-      if (wired(hub, row)) columns[length++] = static_cast<Index>(hubs_[hub].node);
+    for (const Hub& hub : hubs_)
+      if (wired(hub, row)) columns[length++] = static_cast<Index>(hub.node);
     std::sort(columns.data(), columns.data() + length);
     const Index* end = std::unique(columns.data(), columns.data() + length);
     for (const Index* column = columns.data(); column != end; ++column) visit(*column);
@@ -65,19 +66,18 @@ class Circuit {
   struct Hub {
     std::int64_t node;
     std::int64_t length;
+    Random wires;
   };
-  bool wired(std::size_t hub, std::int64_t node) const {
-    return hub_wires_.stream(hub).below(n_, static_cast<std::uint64_t>(node)) < hubs_[hub].length;
+  bool wired(const Hub& hub, std::int64_t node) const {
+    return hub.wires.below(n_, static_cast<std::uint64_t>(node)) < hub.length;
   }
 
   std::int64_t n_;
   Random wires_;
-  Random hub_wires_;
   std::vector<Hub> hubs_;
 };
 
-/// A matrix of random rows: length(row) distinct columns anywhere, value(random number source of the row, column) in
-/// each.
+/// A matrix of random rows: length(row) distinct columns anywhere, each with value(the row's random numbers, column).
 template <Value V, class Length, class Entry>
 Csr<V> scattered_rows(std::int64_t rows, std::int64_t cols, double expected, const Random& random,
                       const Progress& progress, Length&& length, Entry&& value) {
@@ -93,7 +93,21 @@ Csr<V> scattered_rows(std::int64_t rows, std::int64_t cols, double expected, con
   return build_rows<V>({rows, cols, expected}, progress, length, fill);
 }
 
+double uniform_value(const Random& draws, std::uint64_t column) { return draws.uniform(column); }
+
 }  // namespace
+
+template <Value V>
+Csr<V> uniform(Arguments& arguments, const Progress& progress) {
+  const std::int64_t rows = arguments.size("ROWS");
+  const std::int64_t cols = arguments.named_size("cols", rows);
+  const std::int64_t per_row = arguments.number("PER_ROW", 0, cols);
+  const Random random(arguments.seed());
+  arguments.finish();
+  const auto length = [&](std::int64_t) { return Offset{per_row}; };
+  const double expected = static_cast<double>(rows) * static_cast<double>(per_row);
+  return scattered_rows<V>(rows, cols, expected, random, progress, length, uniform_value);
+}
 
 template <Value V>
 Csr<V> circuit(Arguments& arguments, const Progress& progress) {
@@ -169,8 +183,7 @@ Csr<V> tall(Arguments& arguments, const Progress& progress) {
     const std::int64_t wanted = is_long ? 10'000 : 1 + length_draws.below(3, static_cast<std::uint64_t>(row));
     return Offset{std::min(cols, wanted)};
   };
-  const auto value = [](const Random& draws, std::uint64_t column) { return draws.uniform(column); };
-  return scattered_rows<V>(rows, cols, 2.0 * static_cast<double>(rows), random, progress, length, value);
+  return scattered_rows<V>(rows, cols, 2.0 * static_cast<double>(rows), random, progress, length, uniform_value);
 }
 
 template <Value V>
@@ -192,11 +205,11 @@ Csr<V> empty_rows(Arguments& arguments, const Progress& progress) {
     if (row < first || row >= first + filled) return Offset{0};
     return Offset{std::min(n, 1 + length_draws.below(8, static_cast<std::uint64_t>(row)))};
   };
-  const auto value = [](const Random& draws, std::uint64_t column) { return draws.uniform(column); };
-  return scattered_rows<V>(n, n, 1.5 * static_cast<double>(n), random, progress, length, value);
+  return scattered_rows<V>(n, n, 1.5 * static_cast<double>(n), random, progress, length, uniform_value);
 }
 
 #define WEFT_INSTANTIATE(V)                                \
+  template Csr<V> uniform<V>(Arguments&, const Progress&); \
   template Csr<V> circuit<V>(Arguments&, const Progress&); \
   template Csr<V> lp<V>(Arguments&, const Progress&);      \
   template Csr<V> tall<V>(Arguments&, const Progress&);    \

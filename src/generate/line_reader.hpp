@@ -15,15 +15,12 @@ namespace weft::generation {
 /// Lines end with \n or \r\n; blank lines are passed over.
 class LineReader {
  public:
-  LineReader(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
+  LineReader(std::string_view text, const std::string& name) : text_(text), lines_(text), name_(name) {}
 
   /// Goes to the next line that is not blank; false at the end of the text.
   bool next_line() {
-    while (!rest_.empty()) {
-      const std::size_t end = rest_.find('\n');
-      current_ = rest_.substr(0, end);
-      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-      ++line_;
+    while (lines_.next()) {
+      current_ = lines_.line();
       skip_blanks();
       if (!current_.empty()) return true;
     }
@@ -37,12 +34,8 @@ class LineReader {
   }
 
   std::string_view word(const char* what) {
-    skip_blanks();
-    std::size_t length = 0;
-    while (length < current_.size() && !io::is_blank(current_[length])) ++length;
-    if (length == 0) fail(std::string("the line ends where ") + what + " should be");
-    const std::string_view result = current_.substr(0, length);
-    current_.remove_prefix(length);
+    const std::string_view result = io::take_word(current_);
+    if (result.empty()) fail(std::string("the line ends where ") + what + " should be");
     return result;
   }
 
@@ -84,15 +77,15 @@ class LineReader {
     return false;
   }
 
-  std::uint64_t remaining() const { return rest_.size(); }
-  std::uint64_t line() const { return line_; }
+  std::uint64_t remaining() const { return text_.size() - lines_.position(); }
+  std::uint64_t line() const { return lines_.number(); }
 
-  [[noreturn]] void fail(const std::string& sentence) const { fail_at(line_, sentence); }
+  [[noreturn]] void fail(const std::string& sentence) const { fail_at(line(), sentence); }
   [[noreturn]] void fail_at(std::uint64_t line, const std::string& sentence) const {
     throw Error(ErrorCode::parse, place(line) + sentence);
   }
   [[noreturn]] void fail_unsupported(const std::string& sentence) const {
-    throw Error(ErrorCode::unsupported, place(line_) + sentence);
+    throw Error(ErrorCode::unsupported, place(line()) + sentence);
   }
 
  private:
@@ -101,10 +94,10 @@ class LineReader {
   }
   std::string place(std::uint64_t line) const { return name_ + ":" + std::to_string(line == 0 ? 1 : line) + ": "; }
 
-  std::string_view rest_;
-  std::string_view current_;
+  std::string_view text_;
+  io::LineCursor lines_;
+  std::string_view current_;  // what is left of the line
   std::string name_;
-  std::uint64_t line_ = 0;
 };
 
 }  // namespace weft::generation

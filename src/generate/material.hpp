@@ -6,8 +6,8 @@ namespace weft::generation {
 using Block = std::array<double, 9>;  ///< 3x3, by rows
 
 /// Turns the integrals of d_i N_a d_j N_b into the stiffness between the displacements of nodes a and b, for an
-/// isotropic material of modulus 1 and Poisson's ratio 0.3: lambda d_i N_a d_j N_b + mu (d_j N_a d_i N_b + delta_ij
-/// grad N_a . grad N_b).
+/// isotropic material of modulus 1 and Poisson's ratio 0.3:
+///   lambda d_i N_a d_j N_b + mu (d_j N_a d_i N_b + delta_ij grad N_a . grad N_b)
 inline Block elastic_block(const Block& gradients) {
   constexpr double ratio = 0.3;
   constexpr double lambda = ratio / ((1.0 + ratio) * (1.0 - 2.0 * ratio));

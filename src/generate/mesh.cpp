@@ -20,6 +20,11 @@ double determinant(const Point& a, const Point& b, const Point& c, const Point& 
   return dot(minus(b, a), cross(minus(c, a), minus(d, a)));
 }
 
+double area(const Point& a, const Point& b, const Point& c) {
+  const Point normal = cross(minus(b, a), minus(c, a));
+  return std::sqrt(dot(normal, normal)) / 2.0;
+}
+
 Geometry geometry(const Mesh& mesh, const Tetrahedron& corners) {
   const Point& origin = mesh.points[corners[0]];
   const Point u = minus(mesh.points[corners[1]], origin);

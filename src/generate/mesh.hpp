@@ -26,6 +26,7 @@ struct Geometry {
 
 /// Six times the volume; negative when the corners are inverted.
 double determinant(const Point& a, const Point& b, const Point& c, const Point& d);
+double area(const Point& a, const Point& b, const Point& c);
 Geometry geometry(const Mesh& mesh, const Tetrahedron& corners);
 
 /// Reads the tetrahedra of a Gmsh file, version 2.2 or 4.1, text; `name` is what errors call the file. Nodes keep the

@@ -1,24 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "generate/mesh.hpp"
 #include "generate/testing.hpp"
+#include "io/io_testing.hpp"
 
 namespace weft::generation {
 namespace {
-
-std::string data(const std::string& name) { return WEFT_TEST_DATA "/mesh/" + name; }
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t place = text.find(from);
@@ -37,8 +26,8 @@ const std::string small_4 =
     "$Elements\n1 1 7 7\n3 1 4 1\n7 1 2 3 4\n$EndElements\n";                        // lines 16 to 20
 
 TEST(GmshReader, ReadsBothVersionsAlike) {
-  const Mesh old = read_gmsh(data("cube-2.2.msh"));
-  const Mesh recent = read_gmsh(data("cube-4.1.msh"));
+  const Mesh old = read_gmsh(testing::mesh_file("cube-2.2.msh"));
+  const Mesh recent = read_gmsh(testing::mesh_file("cube-4.1.msh"));
   ASSERT_EQ(old.points.size(), 9u) << "the node that no tetrahedron uses is dropped";
   ASSERT_EQ(old.tetrahedra.size(), 12u);
   EXPECT_EQ(old.points, recent.points);
@@ -51,7 +40,7 @@ TEST(GmshReader, ReadsBothVersionsAlike) {
 }
 
 TEST(GmshReader, TakesTheCornersOfTenNodeTetrahedra) {
-  const Mesh mesh = read_gmsh(data("ten-nodes.msh"));
+  const Mesh mesh = read_gmsh(testing::mesh_file("ten-nodes.msh"));
   EXPECT_EQ(mesh.points.size(), 4u);
   EXPECT_EQ(mesh.tetrahedra, (std::vector<Tetrahedron>{{0, 1, 2, 3}}));
 }
@@ -163,7 +152,7 @@ TEST(GmshReader, ASentenceShowsNoControlCharacters) {
 
 TEST(GmshReader, EveryCutOfAFileIsRefusedOrReadButNeverCrashes) {
   for (const char* name : {"cube-2.2.msh", "cube-4.1.msh"}) {
-    const std::string text = text_of(data(name));
+    const std::string text = io::testing::read_bytes(testing::mesh_file(name));
     std::size_t refused = 0;
     for (std::size_t length = 0; length < text.size(); ++length) {
       try {

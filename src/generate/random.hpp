@@ -5,8 +5,8 @@
 
 namespace weft::generation {
 
-/// A bijection of 64-bit words whose output looks random: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA
-/// 2014).
+/// A bijection of 64-bit words whose output looks random: the finaliser of SplitMix64.
+/// Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
 constexpr std::uint64_t mix(std::uint64_t word) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
   word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
@@ -15,8 +15,7 @@ constexpr std::uint64_t mix(std::uint64_t word) {
 
 /// Random numbers by position instead of by turn: number `counter` of (seed, stream) is computed from these three
 /// alone, so every thread can make its own entries and the matrix does not depend on who made which. Integer arithmetic
-/// and exact conversions only: the same bits on every machine, which the standard library's distributions do not
-/// promise.
+/// and exact conversions only: the same bits on every machine, unlike the standard library's distributions.
 class Random {
  public:
   constexpr explicit Random(std::uint64_t seed, std::uint64_t stream = 0)

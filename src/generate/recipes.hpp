@@ -20,13 +20,13 @@ Csr<V> stencil27(Arguments& arguments, const Progress& progress);
 template <Value V>
 Csr<V> elasticity3d(Arguments& arguments, const Progress& progress);
 
-// graphs.cpp
+// rmat.cpp
 template <Value V>
 Csr<V> rmat(Arguments& arguments, const Progress& progress);
-template <Value V>
-Csr<V> uniform(Arguments& arguments, const Progress& progress);
 
 // irregular.cpp
+template <Value V>
+Csr<V> uniform(Arguments& arguments, const Progress& progress);
 template <Value V>
 Csr<V> circuit(Arguments& arguments, const Progress& progress);
 template <Value V>

@@ -7,7 +7,7 @@ namespace weft::generation {
 template <Value V>
 Csr<V> band(Arguments& arguments, const Progress& progress) {
   const std::int64_t n = arguments.size("N");
-  const std::int64_t half = arguments.size("HALF", 0);
+  const std::int64_t half = arguments.number("HALF", 0, INT32_MAX);
   const Random random(arguments.seed());
   arguments.finish();
   const auto first = [&](std::int64_t row) { return std::max<std::int64_t>(0, row - half); };

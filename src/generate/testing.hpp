@@ -1,9 +1,10 @@
 #pragma once
 #include <weft/csr.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <string>
 #include <vector>
 
 #include "generate/mesh.hpp"
@@ -12,6 +13,8 @@
 
 /// What the tests of the generators share.
 namespace weft::testing {
+
+inline std::string mesh_file(const std::string& name) { return WEFT_TEST_DATA "/mesh/" + name; }
 
 /// FNV-1a over the size and all bytes of the matrix: one number that pins every bit.
 template <class V>
@@ -57,6 +60,16 @@ bool is_positive_definite(const Csr<V>& matrix) {
       for (std::size_t i = j; i < a.size(); ++i) a[i][j] -= a[i][k] * a[j][k];
   }
   return true;
+}
+
+/// Stresses from strains (xx, yy, zz, yz, xz, xy) in an isotropic material of modulus 1 and Poisson's ratio 0.3.
+inline std::array<std::array<double, 6>, 6> material_matrix() {
+  const double ratio = 0.3, scale = 1 / ((1 + ratio) * (1 - 2 * ratio));
+  std::array<std::array<double, 6>, 6> material{};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) material[i][j] = scale * (i == j ? 1 - ratio : ratio);
+  for (int i = 3; i < 6; ++i) material[i][i] = scale * (1 - 2 * ratio) / 2;
+  return material;
 }
 
 template <class V>

@@ -3,11 +3,11 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "sparse/group_by_key.hpp"
 
 namespace weft::generation {
 
@@ -16,27 +16,21 @@ namespace {
 constexpr std::int64_t grain = 4096;
 
 /// For each of `items` the lowest item with the same key. key(item) is an ascending list of point numbers: items are
-/// put into a bucket by the first, in whatever order threads arrive, and sorted there, so the result is the same for
-/// any number of threads.
+/// put into a bucket by the first, and sorted there.
 template <class Key>
 Array<std::int64_t> first_with_same_key(std::int64_t items, std::int64_t points, const Key& key) {
-  Array<Offset> ends(static_cast<std::size_t>(points) + 1);
-  parallel_for(points + 1, grain, [&](std::int64_t point) { ends[point] = 0; });
-  parallel_for(items, grain,
-               [&](std::int64_t item) { std::atomic_ref(ends[key(item)[0]]).fetch_add(1, std::memory_order_relaxed); });
-  prefix_sum(ends.data(), points);
+  Array<Offset> starts(static_cast<std::size_t>(points) + 1);
   Array<std::int64_t> bucketed(static_cast<std::size_t>(items));
-  parallel_for(items, grain, [&](std::int64_t item) {
-    // Each bucket's start moves to its end while it is filled.
-    bucketed[std::atomic_ref(ends[key(item)[0]]).fetch_add(1, std::memory_order_relaxed)] = item;
-  });
+  const auto by_first_point = [&](Offset begin, Offset end, auto&& sink) {
+    for (Offset item = begin; item < end; ++item) sink(key(item)[0], item);
+  };
+  group_by_key(by_first_point, items, points, Fields(bucketed.data()), starts.data());
   Array<std::int64_t> first(static_cast<std::size_t>(items));
   parallel_ranges(points, 256, [&](std::int64_t from, std::int64_t to) {
     std::vector<std::pair<decltype(key(0)), std::int64_t>> bucket;
     for (std::int64_t point = from; point < to; ++point) {
       bucket.clear();
-      for (Offset i = point == 0 ? 0 : ends[point - 1]; i < ends[point]; ++i)
-        bucket.emplace_back(key(bucketed[i]), bucketed[i]);
+      for (Offset i = starts[point]; i < starts[point + 1]; ++i) bucket.emplace_back(key(bucketed[i]), bucketed[i]);
       std::sort(bucket.begin(), bucket.end());
       for (auto item = bucket.begin(), lowest = item; item != bucket.end(); ++item) {
         if (item->first != lowest->first) lowest = item;
@@ -62,17 +56,6 @@ std::array<Index, 3> face_key(const Mesh& mesh, std::int64_t face) {
     if (corner != face % 4) key[length++] = corners[corner];
   std::sort(key.begin(), key.end());
   return key;
-}
-
-double area(const Mesh& mesh, const std::array<Index, 3>& corners) {
-  const Point& a = mesh.points[corners[0]];
-  Point u, v;
-  for (int axis = 0; axis < 3; ++axis) {
-    u[axis] = mesh.points[corners[1]][axis] - a[axis];
-    v[axis] = mesh.points[corners[2]][axis] - a[axis];
-  }
-  const Point normal = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-  return std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]) / 2.0;
 }
 
 /// Sets of elements that are merged one by one; a set is known by its lowest element.
@@ -149,25 +132,14 @@ Nodes corner_and_edge_nodes(const Mesh& mesh) {
 }
 
 Adjacency elements_of_nodes(const Nodes& nodes, std::int64_t elements) {
-  Array<Offset> ends(static_cast<std::size_t>(nodes.count) + 1);
-  parallel_for(nodes.count + 1, grain, [&](std::int64_t node) { ends[node] = 0; });
   const std::int64_t pairs = elements * nodes.per_element;
-  parallel_for(pairs, grain, [&](std::int64_t pair) {
-    std::atomic_ref(ends[nodes.of_elements[pair]]).fetch_add(1, std::memory_order_relaxed);
-  });
-  prefix_sum(ends.data(), nodes.count);
-  Adjacency adjacency;
-  adjacency.elements = Array<Index>(static_cast<std::size_t>(pairs));
-  parallel_for(pairs, grain, [&](std::int64_t pair) {
-    const Offset place = std::atomic_ref(ends[nodes.of_elements[pair]]).fetch_add(1, std::memory_order_relaxed);
-    adjacency.elements[place] = static_cast<Index>(pair / nodes.per_element);
-  });
-  adjacency.offsets = Array<Offset>(static_cast<std::size_t>(nodes.count) + 1);
-  adjacency.offsets[0] = 0;
-  parallel_for(nodes.count, grain, [&](std::int64_t node) {
-    adjacency.offsets[node + 1] = ends[node];
-    std::sort(adjacency.elements.begin() + (node == 0 ? 0 : ends[node - 1]), adjacency.elements.begin() + ends[node]);
-  });
+  Adjacency adjacency{Array<Offset>(static_cast<std::size_t>(nodes.count) + 1),
+                      Array<Index>(static_cast<std::size_t>(pairs))};
+  const auto by_node = [&](Offset begin, Offset end, auto&& sink) {
+    for (Offset pair = begin; pair < end; ++pair)
+      sink(nodes.of_elements[pair], static_cast<Index>(pair / nodes.per_element));
+  };
+  group_by_key(by_node, pairs, nodes.count, Fields(adjacency.elements.data()), adjacency.offsets.data());
   return adjacency;
 }
 
@@ -185,9 +157,13 @@ std::vector<SpringFace> spring_faces(const Mesh& mesh) {
     sets.merge(static_cast<Index>(face / 4), static_cast<Index>(first[face] / 4));
   }
 
-  std::vector<Part> parts(mesh.tetrahedra.size());
+  std::vector<Part> parts;
+  std::vector<std::size_t> part_of(mesh.tetrahedra.size());
   for (std::int64_t element = 0; element < elements; ++element) {
-    Part& part = parts[sets.find(static_cast<Index>(element))];
+    const Index lowest = sets.find(static_cast<Index>(element));
+    part_of[element] = lowest == element ? parts.size() : part_of[lowest];
+    if (lowest == element) parts.emplace_back();
+    Part& part = parts[part_of[element]];
     for (const Index corner : mesh.tetrahedra[element])
       for (int axis = 0; axis < 3; ++axis) {
         part.least[axis] = std::min(part.least[axis], mesh.points[corner][axis]);
@@ -198,11 +174,12 @@ std::vector<SpringFace> spring_faces(const Mesh& mesh) {
 
   std::vector<SpringFace> result;
   const auto add = [&](const Part& part, std::int64_t face) {
-    result.push_back(
-        {static_cast<Index>(face / 4), static_cast<int>(face % 4), area(mesh, face_key(mesh, face)) / part.extent()});
+    const auto [a, b, c] = face_key(mesh, face);
+    result.push_back({static_cast<Index>(face / 4), static_cast<int>(face % 4),
+                      area(mesh.points[a], mesh.points[b], mesh.points[c]) / part.extent()});
   };
   for (std::int64_t face = 0; face < 4 * elements; ++face) {
-    Part& part = parts[sets.find(static_cast<Index>(face / 4))];
+    Part& part = parts[part_of[face / 4]];
     // Only elements that stand in the file twice make a part without a surface.
     if (shared[face] && part.has_surface) continue;
     const int axis = part.axis();

@@ -26,8 +26,7 @@ Nodes corner_nodes(const Mesh& mesh);
 /// Error(unsupported) when there are more than 2^31-1 nodes.
 Nodes corner_and_edge_nodes(const Mesh& mesh);
 
-/// For each node the elements that have it, ascending: the elements of `node` are
-/// elements[offsets[node]..offsets[node+1]).
+/// For each node the elements that have it, ascending: elements[offsets[node]..offsets[node+1]).
 struct Adjacency {
   Array<Offset> offsets;
   Array<Index> elements;

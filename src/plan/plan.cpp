@@ -2,6 +2,8 @@
 #include <weft/plan.hpp>
 #include <weft/structure.hpp>
 
+#include <optional>
+
 #include "core/timer.hpp"
 #include "formats/registry.hpp"
 #include "plan/probe.hpp"
@@ -37,17 +39,17 @@ constexpr double tie = 0.05;
 
 /// Tries the formats that may suit, within what `options.products` products can return:
 /// 1. csr is built and timed: it costs almost nothing and is the yardstick;
-/// 2. each other format of the registry that this device, type and structure allow is built and timed, unless its
-///    set-up would cost more than it can ever return;
+/// 2. each other format of the registry that this device and type allow is built and timed, unless its set-up would
+///    cost more than it can ever return, or its own rule says that the lengths of the rows speak against it;
 /// 3. the fastest wins; within 5 % the cheapest set-up wins.
 template <Value V>
 Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info) {
-  const Structure structure = analyze(matrix);
   Probe<V> probe(options.device, matrix.rows, matrix.cols);
   const Format& yardstick = *registry().front();
   std::vector<Built<V>> tried;
   double spent = 0;
   double csr_seconds = 0;
+  std::optional<RowLengths> rows;
 
   const auto consider = [&](const Format& format) {
     Candidate& candidate = info.candidates.emplace_back();
@@ -59,13 +61,16 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
       return skip("not deterministic; allow it with allow_nondeterministic");
     const bool is_yardstick = &format == &yardstick;
     if (!is_yardstick) {
-      if (format.rules_out)
-        if (const std::string reason = format.rules_out(structure, options.device); !reason.empty())
-          return skip("ruled out: " + reason);
       const double can_return = largest_gain * static_cast<double>(options.products) * csr_seconds;
       const double will_cost = (format.setup_products + 4) * csr_seconds;
       if (spent + will_cost > can_return)
         return skip("not tried: " + std::to_string(options.products) + " products cannot return its set-up");
+      if (format.rules_out) {
+        // Only now: a plan for a few products is done before anybody looks at the matrix.
+        if (!rows) rows = analyze_rows(matrix);
+        if (const std::string reason = format.rules_out(*rows, options.device); !reason.empty())
+          return skip("ruled out: " + reason);
+      }
     }
     try {
       Built<V> built = build(format, "", matrix, options);

@@ -69,6 +69,19 @@ TEST(Plan, AFewProductsDoNotPayForTrials) {
   EXPECT_EQ(info.format, "csr");
 }
 
+TEST(Plan, AFewProductsDoNotPayForALookAtTheMatrix) {
+  // A format's rule needs the facts; that coo's, which speaks against coo on a CPU, was not asked shows that nobody
+  // looked for them.
+  const auto verdict_of_coo = [](std::int64_t products) {
+    const PlanInfo info = plan(tridiagonal(5000), {.products = products}).info();
+    for (const Candidate& candidate : info.candidates)
+      if (candidate.format == "coo") return candidate.verdict;
+    return std::string();
+  };
+  EXPECT_THAT(verdict_of_coo(1), HasSubstr("not tried: "));
+  EXPECT_THAT(verdict_of_coo(1000), HasSubstr("ruled out: "));
+}
+
 TEST(Plan, UnknownFormatNamesThoseThereAre) {
   const auto matrix = tridiagonal(3);
   EXPECT_EQ(error_of([&] { plan(matrix, {.format = "ccs"}); }, ErrorCode::invalid_argument),

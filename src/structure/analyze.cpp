@@ -3,43 +3,22 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <span>
 
 #include "core/parallel.hpp"
 #include "sparse/row_parts.hpp"
 #include "structure/blocks.hpp"
 #include "structure/distinct.hpp"
+#include "structure/tally_pool.hpp"
 
 namespace weft {
 namespace {
 
-/// What is counted of the row lengths and row ends, for some of the rows. All integers: sums do not depend on the
-/// order.
-struct RowTally {
-  static constexpr Offset short_lengths = 1024;
-  std::vector<Index> rows_of_length = std::vector<Index>(short_lengths);
-  std::map<Offset, Index> rows_of_long_length;
+/// What is counted of the entries, for some of them. All integers: sums do not depend on the order.
+struct EntryTally {
   Index bandwidth = 0;
   Offset profile = 0;
-  Offset gaps = 0;   // sum of the differences of neighbouring columns: last - first
-  Offset pairs = 0;  // number of neighbouring columns
-
-  void add(const RowTally& other) {
-    for (std::size_t length = 0; length < rows_of_length.size(); ++length)
-      rows_of_length[length] += other.rows_of_length[length];
-    for (const auto& [length, rows] : other.rows_of_long_length) rows_of_long_length[length] += rows;
-    bandwidth = std::max(bandwidth, other.bandwidth);
-    profile += other.profile;
-    gaps += other.gaps;
-    pairs += other.pairs;
-  }
-};
-
-/// What is counted of the entries, for some of them.
-struct EntryTally {
+  Offset gaps = 0;        // sum of the differences of neighbouring columns: last - first of each row
   Offset near_pairs = 0;  // neighbours in one line of x
   Offset diagonal = 0;
   Offset mirrored = 0;  // entries right of the diagonal whose mirror is stored
@@ -51,6 +30,9 @@ struct EntryTally {
   BitSet64 distinct;
 
   void add(const EntryTally& other) {
+    bandwidth = std::max(bandwidth, other.bandwidth);
+    profile += other.profile;
+    gaps += other.gaps;
     near_pairs += other.near_pairs;
     diagonal += other.diagonal;
     mirrored += other.mirrored;
@@ -62,62 +44,6 @@ struct EntryTally {
     distinct.insert(other.distinct);
   }
 };
-
-/// Lends a Tally to each running range and sums them up in the end; there are never more than threads.
-template <class Tally>
-class TallyPool {
- public:
-  template <class F>
-  void use(F&& body) {
-    std::unique_ptr<Tally> tally = take();
-    body(*tally);
-    std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(tally));
-  }
-  Tally total() const {
-    Tally sum;
-    for (const auto& tally : idle_) sum.add(*tally);
-    return sum;
-  }
-
- private:
-  std::unique_ptr<Tally> take() {
-    {
-      std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        std::unique_ptr<Tally> tally = std::move(idle_.back());
-        idle_.pop_back();
-        return tally;
-      }
-    }
-    return std::make_unique<Tally>();
-  }
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Tally>> idle_;
-};
-
-template <Value V>
-RowTally tally_rows(const Csr<V>& matrix) {
-  TallyPool<RowTally> pool;
-  parallel_ranges(matrix.rows, entry_grain, [&](Offset first_row, Offset last_row) {
-    pool.use([&](RowTally& tally) {
-      for (Index row = static_cast<Index>(first_row); row < last_row; ++row) {
-        const Offset begin = matrix.offsets[row], length = matrix.offsets[row + 1] - begin;
-        if (length < RowTally::short_lengths)
-          ++tally.rows_of_length[length];
-        else
-          ++tally.rows_of_long_length[length];
-        if (length == 0) continue;
-        const Index first = matrix.columns[begin], last = matrix.columns[begin + length - 1];
-        tally.bandwidth = std::max({tally.bandwidth, std::abs(row - first), std::abs(row - last)});
-        tally.profile += std::max(0, row - first);
-        tally.gaps += last - first;
-        tally.pairs += length - 1;
-      }
-    });
-  });
-  return pool.total();
-}
 
 /// Where `column` stands in a row's ascending columns, or null. Long rows: the columns are taken to be spread evenly,
 /// and the search starts where that says, in steps that double.
@@ -239,8 +165,17 @@ class EntryPass {
     const Index* columns = matrix_.columns.data();
     const V* values = matrix_.values.data();
     for_row_parts(offsets, matrix_.rows, begin, end, [&](Index row, Offset first, Offset last) {
-      const bool opens = first == offsets[row];
+      const bool opens = first == offsets[row], closes = last == offsets[row + 1];
       if (opens && first > 0) tally.near_pairs -= (columns[first] ^ columns[first - 1]) < 8;
+      if (opens) {
+        tally.bandwidth = std::max(tally.bandwidth, std::abs(row - columns[first]));
+        tally.profile += std::max(0, row - columns[first]);
+        tally.gaps -= columns[first];
+      }
+      if (closes) {
+        tally.bandwidth = std::max(tally.bandwidth, std::abs(row - columns[last - 1]));
+        tally.gaps += columns[last - 1];
+      }
 
       RowWeight weight{row};
       Offset i = first;
@@ -254,7 +189,7 @@ class EntryPass {
       }
       if (square_) look_for_mirrors(tally, row, i, last);
       for (; i < last; ++i) weight.others += std::abs(static_cast<double>(values[i]));
-      if (opens && last == offsets[row + 1])
+      if (opens && closes)
         tally.dominant_rows += weight.diagonal >= weight.others;
       else
         row_ends_[first / entry_grain * 2 + opens] = weight;
@@ -301,24 +236,6 @@ class EntryPass {
   std::atomic<bool> many_distinct_{false};
 };
 
-void describe_row_lengths(Structure& facts, const RowTally& tally) {
-  for (Offset length = 0; length < RowTally::short_lengths; ++length)
-    if (tally.rows_of_length[length] > 0) facts.row_lengths.push_back({length, tally.rows_of_length[length]});
-  for (const auto& [length, rows] : tally.rows_of_long_length) facts.row_lengths.push_back({length, rows});
-  if (facts.rows == 0) return;
-
-  facts.shortest_row = facts.row_lengths.front().length;
-  facts.longest_row = facts.row_lengths.back().length;
-  facts.empty_rows = tally.rows_of_length[0];
-  facts.mean_row = static_cast<double>(facts.nonzeros) / facts.rows;
-  double squares = 0;
-  for (const LengthCount& count : facts.row_lengths) {
-    const double distance = static_cast<double>(count.length) - facts.mean_row;
-    squares += distance * distance * count.rows;
-  }
-  facts.row_deviation = std::sqrt(squares / facts.rows);
-}
-
 double share(Offset part, Offset whole) {
   return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -327,21 +244,16 @@ double share(Offset part, Offset whole) {
 
 template <Value V>
 Structure analyze(const Csr<V>& matrix) {
-  Structure facts;
-  facts.rows = matrix.rows;
-  facts.cols = matrix.cols;
-  facts.nonzeros = matrix.nonzeros();
-
-  const RowTally rows = tally_rows(matrix);
-  describe_row_lengths(facts, rows);
-  facts.bandwidth = rows.bandwidth;
-  facts.profile = rows.profile;
-  facts.mean_column_gap = rows.pairs == 0 ? 0 : share(rows.gaps, rows.pairs);
+  Structure facts{analyze_rows(matrix)};
 
   EntryPass pass(matrix);
   const EntryTally entries = pass.run();
+  const Offset pairs = facts.nonzeros - (facts.rows - facts.empty_rows);  // of neighbouring columns in a row
   facts.empty_columns = pass.unused_columns();
-  facts.locality = share(entries.near_pairs, rows.pairs);
+  facts.bandwidth = entries.bandwidth;
+  facts.profile = entries.profile;
+  facts.mean_column_gap = pairs == 0 ? 0 : share(entries.gaps, pairs);
+  facts.locality = share(entries.near_pairs, pairs);
   facts.diagonal_entries = static_cast<Index>(entries.diagonal);
   facts.dominant_rows = entries.dominant_rows + facts.empty_rows;
   facts.zeros_stored = entries.zeros;

@@ -53,8 +53,7 @@ class BlockRow {
 /// The share of the touched b x b blocks that is filled, or 0 as soon as it is sure to stay below block_fill_wanted.
 ///
 /// Each touched block wastes the room that no entry fills. The waste only grows while we count, so a matrix without
-/// such blocks is given up after a few percent of its entries, and the verdict does not depend on the order of
-/// counting.
+/// such blocks is given up after a few percent of its entries, and the order of counting does not matter.
 template <int b>
 double block_fill(Index rows, const Offset* offsets, const Index* columns) {
   constexpr Offset long_block_row = 4 * entry_grain;

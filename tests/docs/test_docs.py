@@ -79,6 +79,14 @@ def test_every_page_is_linked_from_the_index():
             assert f"({page.name})" in index, f"docs/index.md does not link {page.name}"
 
 
+def test_every_generator_is_described_as_it_is_called():
+    listed = subprocess.run([BUILD / "bin/weft", "gen", "--list"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split()[:2] for line in listed.split("\n\n")[0].splitlines()[2:]]
+    called = {f"gen:{name}" + (arguments if arguments.startswith("[") else f":{arguments}") for name, arguments in rows if name != "fem"}
+    described = re.findall(r"^\| `(gen:[^`]+)` \|", (ROOT / "docs/generators.md").read_text(), re.MULTILINE)
+    assert sorted(described) == sorted(called)
+
+
 def test_versions_agree():
     version = re.search(r'WEFT_VERSION "([^"]+)"', (ROOT / "include/weft/version.hpp").read_text()).group(1)
     assert re.search(rf"^version: {re.escape(version)}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)

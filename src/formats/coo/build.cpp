@@ -49,9 +49,9 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
 }
 
 /// Row numbers are extra bytes for every entry; they pay only where rows are too uneven for csr's threads on a GPU.
-std::string rules_out(const Structure& structure, Device device) {
+std::string rules_out(const RowLengths& rows, Device device) {
   if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
-  if (static_cast<double>(structure.longest_row) < 64 * structure.mean_row)
+  if (static_cast<double>(rows.longest_row) < 64 * rows.mean_row)
     return "rows are even enough for csr, which moves fewer bytes";
   return "";
 }

@@ -1,11 +1,10 @@
 // The GPU kernels of csr: `csr_vector` gives a row to 1 (scalar), 2, 4, ... or 32 neighbouring threads; `csr_stream`
 // lets a block read the entries of its rows in one sweep and sum them from shared memory, so that all threads load
 // whatever the length of a row.
-#include <algorithm>
-#include <atomic>
+#include <weft/structure.hpp>
+
 #include <limits>
 
-#include "core/parallel.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
@@ -103,25 +102,15 @@ struct Schedule {
   int lanes = 1;
 };
 
-Offset longest_row(const Array<Offset>& offsets) {
-  std::atomic<Offset> longest{0};
-  parallel_ranges(static_cast<std::int64_t>(offsets.size()) - 1, 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    Offset mine = 0;
-    for (std::int64_t row = begin; row < end; ++row) mine = std::max(mine, offsets[row + 1] - offsets[row]);
-    for (Offset seen = longest; seen < mine && !longest.compare_exchange_weak(seen, mine);) {
-    }
-  });
-  return longest;
-}
-
-template <class V>
+template <Value V>
 Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
   const std::string& variant = options.variant;
   const auto tuning = ::weft::simt::tuning_for(describe(options.device).compute_capability);
   if (variant == "scalar") return {false, 1};
   if (variant.starts_with("vector") && variant.size() > 6) return {false, std::stoi(variant.substr(6))};
-  const double mean = matrix.rows == 0 ? 0 : static_cast<double>(matrix.nonzeros()) / matrix.rows;
-  const Offset longest = longest_row(matrix.offsets);
+  const RowLengths rows = analyze_rows(matrix);
+  const double mean = rows.mean_row;
+  const Offset longest = rows.longest_row;
   const bool stream = variant.empty() && mean <= tuning.csr_stream_mean && longest <= tuning.csr_stream_longest;
   const double per_lane = sizeof(V) == 4 ? tuning.csr_entries_per_lane_f32 : tuning.csr_entries_per_lane_f64;
   int lanes = 2;

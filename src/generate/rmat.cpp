@@ -40,16 +40,16 @@ Edge rmat_edge(const Random& random, std::int64_t edge, int scale) {
 /// size; values come from the entry's place.
 template <Value V>
 Csr<V> rmat(Arguments& arguments, const Progress& progress) {
-  const std::int64_t scale = arguments.size("SCALE", 0);
+  const std::int64_t scale = arguments.number("SCALE", 0, 30);
   const std::int64_t per_row = arguments.named("edges", 16, 1, INT32_MAX);
   const Random random(arguments.seed());
   arguments.finish();
-  if (scale > 30)
-    arguments.fail(ErrorCode::unsupported, "SCALE = " + std::to_string(scale) +
-                                               " would give more than 2^31-1 rows, the most there can be; at most 30");
   const std::int64_t n = std::int64_t{1} << scale;
   const std::int64_t edges = n * per_row;
-  require_memory(static_cast<double>(n) * sizeof(Offset) + static_cast<double>(edges) * sizeof(Index));
+  // The sampled edges stay until the matrix, from which equal ones are gone, is filled.
+  const double merged = std::min(static_cast<double>(edges), static_cast<double>(n) * static_cast<double>(n));
+  require_memory(2.0 * static_cast<double>(n) * sizeof(Offset) + static_cast<double>(edges) * sizeof(Index) +
+                 merged * (sizeof(Index) + sizeof(V)));
   constexpr std::int64_t grain = 1 << 14;
   const Random edge_draws = random.stream(0);
   const Random value_draws = random.stream(1);
@@ -97,34 +97,10 @@ Csr<V> rmat(Arguments& arguments, const Progress& progress) {
     }
   };
   const auto last_part = [&](double share) { return progress(0.6 + 0.4 * share); };
-  return build_rows<V>({n, n, static_cast<double>(edges)}, progress ? Progress(last_part) : Progress(), count, fill);
+  return build_rows<V>({n, n, merged}, progress ? Progress(last_part) : Progress(), count, fill);
 }
 
-template <Value V>
-Csr<V> uniform(Arguments& arguments, const Progress& progress) {
-  const std::int64_t rows = arguments.size("ROWS");
-  const std::int64_t per_row = arguments.size("PER_ROW", 0);
-  const std::int64_t cols = arguments.named_size("cols", rows);
-  const Random random(arguments.seed());
-  arguments.finish();
-  if (per_row > cols)
-    arguments.fail(ErrorCode::invalid_argument, "PER_ROW = " + std::to_string(per_row) + " is more than the " +
-                                                    std::to_string(cols) + " columns there are");
-  const Random column_draws = random.stream(0);
-  const Random value_draws = random.stream(1);
-  const auto count = [&](std::int64_t) { return Offset{per_row}; };
-  const auto fill = [&](std::int64_t row, Index* columns, V* values) {
-    sample_distinct(RandomSequence(column_draws.stream(static_cast<std::uint64_t>(row))), per_row, cols, columns);
-    const Random row_values = value_draws.stream(static_cast<std::uint64_t>(row));
-    for (std::int64_t i = 0; i < per_row; ++i)
-      values[i] = static_cast<V>(row_values.uniform(static_cast<std::uint64_t>(columns[i])));
-  };
-  return build_rows<V>({rows, cols, static_cast<double>(rows) * static_cast<double>(per_row)}, progress, count, fill);
-}
-
-#define WEFT_INSTANTIATE(V)                             \
-  template Csr<V> rmat<V>(Arguments&, const Progress&); \
-  template Csr<V> uniform<V>(Arguments&, const Progress&);
+#define WEFT_INSTANTIATE(V) template Csr<V> rmat<V>(Arguments&, const Progress&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

@@ -1,0 +1,73 @@
+#include <weft/structure.hpp>
+
+#include <cmath>
+#include <map>
+
+#include "core/parallel.hpp"
+#include "sparse/row_parts.hpp"
+#include "structure/tally_pool.hpp"
+
+namespace weft {
+namespace {
+
+/// How many of some rows have each length. Short lengths, which most rows have, are counted without a search.
+struct LengthTally {
+  static constexpr Offset short_lengths = 1024;
+  std::vector<Index> rows_of_length = std::vector<Index>(short_lengths);
+  std::map<Offset, Index> rows_of_long_length;
+
+  void add(const LengthTally& other) {
+    for (std::size_t length = 0; length < rows_of_length.size(); ++length)
+      rows_of_length[length] += other.rows_of_length[length];
+    for (const auto& [length, rows] : other.rows_of_long_length) rows_of_long_length[length] += rows;
+  }
+};
+
+LengthTally tally_lengths(const Array<Offset>& offsets, Index rows) {
+  TallyPool<LengthTally> pool;
+  parallel_ranges(rows, entry_grain, [&](Offset first_row, Offset last_row) {
+    pool.use([&](LengthTally& tally) {
+      for (Offset row = first_row; row < last_row; ++row) {
+        const Offset length = offsets[row + 1] - offsets[row];
+        if (length < LengthTally::short_lengths)
+          ++tally.rows_of_length[length];
+        else
+          ++tally.rows_of_long_length[length];
+      }
+    });
+  });
+  return pool.total();
+}
+
+}  // namespace
+
+template <Value V>
+RowLengths analyze_rows(const Csr<V>& matrix) {
+  RowLengths facts;
+  facts.rows = matrix.rows;
+  facts.cols = matrix.cols;
+  facts.nonzeros = matrix.nonzeros();
+  if (facts.rows == 0) return facts;
+
+  const LengthTally tally = tally_lengths(matrix.offsets, matrix.rows);
+  for (Offset length = 0; length < LengthTally::short_lengths; ++length)
+    if (tally.rows_of_length[length] > 0) facts.row_lengths.push_back({length, tally.rows_of_length[length]});
+  for (const auto& [length, rows] : tally.rows_of_long_length) facts.row_lengths.push_back({length, rows});
+  facts.shortest_row = facts.row_lengths.front().length;
+  facts.longest_row = facts.row_lengths.back().length;
+  facts.empty_rows = tally.rows_of_length[0];
+  facts.mean_row = static_cast<double>(facts.nonzeros) / facts.rows;
+  double squares = 0;
+  for (const LengthCount& count : facts.row_lengths) {
+    const double distance = static_cast<double>(count.length) - facts.mean_row;
+    squares += distance * distance * count.rows;
+  }
+  facts.row_deviation = std::sqrt(squares / facts.rows);
+  return facts;
+}
+
+#define WEFT_INSTANTIATE(V) template RowLengths analyze_rows(const Csr<V>&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft
