@@ -29,7 +29,7 @@ struct RowLengths {
   bool operator==(const RowLengths&) const = default;
 };
 
-/// Facts about a matrix that decide how to store it. Not cheap, about twenty products: besides the row lengths a pass
+/// Facts about a matrix that decide how to store it. Not cheap, several products: besides the row lengths a pass
 /// over the entries, with a lookup for each entry right of the diagonal, and for each block size that divides the
 /// matrix a pass over the columns, which ends as soon as the blocks prove too empty. All passes are parallel, and the
 /// facts the same for any number of threads.

@@ -64,7 +64,8 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
       const double can_return = largest_gain * static_cast<double>(options.products) * csr_seconds;
       const double will_cost = (format.setup_products + 4) * csr_seconds;
       if (spent + will_cost > can_return)
-        return skip("not tried: " + std::to_string(options.products) + " products cannot return its set-up");
+        return skip("not tried: " + std::to_string(options.products) +
+                    (options.products == 1 ? " product" : " products") + " cannot return its set-up");
       if (format.rules_out) {
         // Only now: a plan for a few products is done before anybody looks at the matrix.
         if (!rows) rows = analyze_rows(matrix);
