@@ -156,7 +156,7 @@ bool read_chunks(const LineChunks& lines, const std::vector<Offset>& counts, Pro
 
 // 1. Guess that every line is an entry; count exactly when the number of lines says otherwise.
 // 2. Only now that the file is known to be large enough take the memory.
-// 3. Read; when a blank line or a comment proves the guess wrong, count exactly and read again.
+// 3. Read. Where as many lines as entries are expected but a line holds none, entries are missing: counting says so.
 void read_entries(const LineChunks& lines, Offset expected, const char* what, ProgressMeter& progress,
                   const std::function<void()>& allocate,
                   const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
@@ -165,9 +165,8 @@ void read_entries(const LineChunks& lines, Offset expected, const char* what, Pr
   if (std::reduce(counts.begin(), counts.end(), Offset{0}) != expected) counts = lines.count_entries(expected, what);
   allocate();
   if (read_chunks(lines, counts, progress, read, explain)) return;
-  counts = lines.count_entries(expected, what);
-  if (!read_chunks(lines, counts, progress, read, explain))
-    throw Error(ErrorCode::internal, lines.name() + ": the entries were counted wrong");
+  lines.count_entries(expected, what);
+  throw Error(ErrorCode::internal, lines.name() + ": the entries were counted wrong");
 }
 
 }  // namespace weft::io

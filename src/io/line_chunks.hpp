@@ -15,13 +15,16 @@
 
 namespace weft::io {
 
+/// Enough lines to keep a thread busy, few enough to share a file evenly.
+constexpr std::size_t usual_chunk_bytes = std::size_t{1} << 20;
+
 /// Lines of which each holds one entry, a comment (begins with %) or nothing, cut at newlines into chunks that threads
 /// can read on their own. Every chunk ends with a newline. The text must outlive it.
 class LineChunks {
  public:
   /// `first_line` is the number of the text's first line in its file, `name` the file's.
   LineChunks(std::string_view text, std::size_t first_line, const std::string& name,
-             std::size_t chunk_bytes = std::size_t{1} << 20);
+             std::size_t chunk_bytes = usual_chunk_bytes);
 
   std::size_t chunks() const { return starts_.size() - 1; }
   std::string_view chunk(std::size_t index) const;
@@ -33,7 +36,7 @@ class LineChunks {
   /// How many entry lines there are in all.
   Offset entries() const;
 
-  /// The quick guess: every line is an entry. Right for nearly all files; told wrong by the chunk that reads it.
+  /// The quick guess: every line is an entry. Right for nearly all files; found wrong by the chunk that is read.
   std::vector<Offset> count_lines() const;
 
   /// The number of the line that begins at `offset` in `chunk`.
