@@ -2,7 +2,6 @@
 #include <weft/runtime.hpp>
 #include <weft/types.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -65,15 +64,10 @@ struct ChunkResult {
   bool miscounted = false;       ///< there were not as many entries as counted
 };
 
-/// Reads all chunks in parallel with read(text, first_entry, entries) -> ChunkResult. When a line is wrong,
-/// explain(line) says how; the first such line of the file is refused with Error(parse), whatever the threads did.
-/// False when the count was wrong and nothing else is.
-bool read_chunks(const LineChunks& lines, const std::vector<Offset>& counts, ProgressMeter& progress,
-                 const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
-                 const std::function<std::string(std::string_view)>& explain);
-
 /// Prepares and reads `expected` entries: counts, lets `allocate` take memory once the file is known to hold them,
-/// reads.
+/// reads all chunks in parallel with read(text, first_entry, entries). Throws Error(parse) as count_entries does, or
+/// for the first line of the file that is wrong, which explain(line) says more of; neither depends on threads or
+/// chunks.
 void read_entries(const LineChunks& lines, Offset expected, const char* what, ProgressMeter& progress,
                   const std::function<void()>& allocate,
                   const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
