@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "io/atomic_file.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -93,7 +94,8 @@ void require_target_folder(const std::string& path) {
   if (!fs::is_directory(folder, ignored))
     throw Error(ErrorCode::io, fmt::format("cannot write {}: there is no folder {}", path, folder.string()));
   // A name that leads to something else than a file (/dev/stdout, say) is written in place, not through its folder.
-  const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+  const bool special =
+      io::is_open_descriptor(path) || (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored));
   if (!special && access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorCode::io,
                 fmt::format("cannot write {}: no permission to create files in {}", path, folder.string()));

@@ -66,13 +66,6 @@ class Array {
 
   Array clone() const { return copy_of(*this); }
 
-  /// The same memory, shortened; nothing is copied.
-  Array first(std::size_t count) const {
-    Array result = *this;
-    result.size_ = count < size_ ? count : size_;
-    return result;
-  }
-
   T* data() { return data_; }
   const T* data() const { return data_; }
   std::size_t size() const { return size_; }

@@ -2,8 +2,8 @@
 #include <weft/csr.hpp>
 #include <weft/runtime.hpp>
 
+#include <span>
 #include <string>
-#include <vector>
 
 namespace weft {
 
@@ -14,9 +14,9 @@ struct ReadOptions {
 
 /// Reads a Matrix Market file (plain, .gz or .xz, told by its first bytes): coordinate or array; real, integer or
 /// pattern; general, symmetric, skew-symmetric or hermitian. Stored halves are expanded. Throws Error(parse) that
-/// starts with "file:line:" for a bad file, Error(unsupported) for complex values or past 2^31-1 rows or columns,
-/// Error(io) when the file cannot be read. Values that are no finite number are refused; zeros of an array file are not
-/// stored.
+/// starts with "file:line:" ("file:" for a damaged archive) for a bad file, Error(unsupported) for complex values or
+/// past 2^31-1 rows or columns, Error(io) when the file cannot be read. Values that are no finite number are refused;
+/// zeros of an array file are not stored.
 template <Value V>
 Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
@@ -27,7 +27,8 @@ template <Value V>
 void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
 /// Reads a .weft container, whose arrays are mapped, not copied. Values stored in the other type are converted.
-/// A file that was cut, altered or made up is refused with Error(parse).
+/// A file that was cut, altered or made up, or holds a number too large for V, is refused with Error(parse) that starts
+/// with "file:"; past 2^31-1 rows or columns it is Error(unsupported).
 template <Value V>
 Csr<V> read_weft(const std::string& path, const ReadOptions& options = {});
 
@@ -51,7 +52,7 @@ template <Value V>
 void write_vector(const std::string& path, std::span<const V> vector);  ///< Matrix Market array; atomic
 
 /// Removes the temporary files of writes under way. Async-signal-safe: for a handler that ends the program on Ctrl-C.
-/// The writers above leave no temporary file behind otherwise, however they end.
+/// The writers above remove their own, however they end; only a killed program may leave one.
 void remove_unfinished_files() noexcept;
 
 }  // namespace weft

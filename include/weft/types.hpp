@@ -8,7 +8,7 @@ namespace weft {
 using Index = std::int32_t;   ///< a row or column number
 using Offset = std::int64_t;  ///< a position in the arrays of nonzeros: past 2^31 is fine
 
-/// The value types Weft computes with. This list and the macro below are the only places that name them.
+/// The value types Weft computes with. The macro and the enumeration below name them again.
 template <class V>
 concept Value = std::same_as<V, float> || std::same_as<V, double>;
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <weft/error.hpp>
@@ -12,8 +11,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
-#include <memory>
+#include <filesystem>
 
 #include "io/file_bytes.hpp"
 
@@ -54,15 +54,44 @@ std::string temporary_name(const std::string& directory, const std::string& targ
   return directory + "/." + base + "." + std::to_string(::getpid()) + "." + std::to_string(counter++) + ".tmp";
 }
 
+/// The descriptor that /dev/fd/3 or /proc/self/fd/3 stands for; -1 for other names. What the system says it leads to
+/// would not do: a shell may have opened that file to append to it.
+int descriptor_of(const std::string& path) {
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const char* const end = path.data() + path.size();
+    int descriptor = -1;
+    const auto [stopped, error] = std::from_chars(path.data() + folder.size(), end, descriptor);
+    if (error == std::errc{} && stopped == end) return descriptor;
+  }
+  return -1;
+}
+
+/// The name at the end of a chain of links, whether a file is there or not.
 std::string follow_links(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
-  return real ? real.get() : path;
+  std::filesystem::path at = path;
+  for (int links = 0; links < 40; ++links) {
+    if (descriptor_of(at) >= 0) return at;
+    std::error_code error;
+    const std::filesystem::path next = std::filesystem::read_symlink(at, error);
+    if (error) return at;
+    at = at.parent_path() / next;
+  }
+  throw Error(ErrorCode::io, system_sentence("cannot write", path, ELOOP));
 }
 
 }  // namespace
 
+bool is_open_descriptor(const std::string& path) { return descriptor_of(follow_links(path)) >= 0; }
+
 // 1. Look at what the name stands for now. 2. Open a file without a name beside it, or one with a temporary name.
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
+AtomicFile::AtomicFile(const std::string& path, Way way) : path_(path), target_(follow_links(path)) {
+  if (const int open = descriptor_of(target_); open >= 0) {
+    direct_ = true;
+    descriptor_ = ::fcntl(open, F_DUPFD_CLOEXEC, 3);
+    if (descriptor_ < 0) fail(errno);
+    return;
+  }
   const std::size_t slash = target_.rfind('/');
   directory_ = slash == std::string::npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
   struct stat status{};
@@ -77,7 +106,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
     return;
   }
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
-  open_unnamed();
+  if (way == Way::unnamed_where_possible) open_unnamed();
   if (descriptor_ < 0) open_named();
   // A replaced file keeps its permissions; failing that is no reason to lose the data.
   if (exists && ::fchmod(descriptor_, status.st_mode & 07777) != 0) errno = 0;
@@ -100,14 +129,25 @@ void AtomicFile::open_unnamed() {
 }
 
 void AtomicFile::open_named() {
-  temporary_ = temporary_name(directory_, target_);
-  slot_ = list_unfinished(temporary_);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ >= 0) return;
-  const int error_number = errno;
-  temporary_.clear();
-  forget_unfinished(slot_);
-  slot_ = -1;
+  take_temporary_name([&](const char* name) {
+    descriptor_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return descriptor_;
+  });
+}
+
+/// create(name) makes the file, or gives -1 and errno. A name that is taken, by what a killed process with the same
+/// number left behind, is passed over.
+void AtomicFile::take_temporary_name(const std::function<int(const char* name)>& create) {
+  int error_number = EEXIST;
+  while (error_number == EEXIST) {
+    temporary_ = temporary_name(directory_, target_);
+    slot_ = list_unfinished(temporary_);
+    if (create(temporary_.c_str()) >= 0) return;
+    error_number = errno;
+    temporary_.clear();
+    forget_unfinished(slot_);
+    slot_ = -1;
+  }
   fail(error_number);
 }
 
@@ -125,14 +165,9 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 /// linkat cannot replace a file that is there, so the name is a temporary one until the rename.
 void AtomicFile::name_unnamed() {
-  temporary_ = temporary_name(directory_, target_);
-  slot_ = list_unfinished(temporary_);
   const std::string handle = "/proc/self/fd/" + std::to_string(descriptor_);
-  if (::linkat(AT_FDCWD, handle.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-    const int error_number = errno;
-    temporary_.clear();
-    fail(error_number);
-  }
+  take_temporary_name(
+      [&](const char* name) { return ::linkat(AT_FDCWD, handle.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW); });
 }
 
 void AtomicFile::commit() {

@@ -1,5 +1,6 @@
 #include "io/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -10,11 +11,16 @@
 namespace weft::io::testing {
 namespace {
 
-TEST(AtomicFile, AppearsOnlyWhenCommitted) {
+/// With a file that has no name while it is written, and with one that has a temporary name.
+class AtomicFileWays : public ::testing::TestWithParam<AtomicFile::Way> {};
+INSTANTIATE_TEST_SUITE_P(Ways, AtomicFileWays,
+                         ::testing::Values(AtomicFile::Way::unnamed_where_possible, AtomicFile::Way::named));
+
+TEST_P(AtomicFileWays, AppearsOnlyWhenCommitted) {
   const TemporaryFolder folder;
   const std::string path = folder.file("a");
   {
-    AtomicFile file(path);
+    AtomicFile file(path, GetParam());
     file.write("hello");
     EXPECT_FALSE(std::filesystem::exists(path));
     file.commit();
@@ -23,16 +29,16 @@ TEST(AtomicFile, AppearsOnlyWhenCommitted) {
   EXPECT_EQ(folder.files(), std::vector<std::string>{"a"});
 }
 
-TEST(AtomicFile, LeavesTheOldFileAloneUntilCommitted) {
+TEST_P(AtomicFileWays, LeavesTheOldFileAloneUntilCommitted) {
   const TemporaryFolder folder;
   const std::string path = folder.file("a");
   write_bytes(path, "old");
   ::chmod(path.c_str(), 0640);
   {
-    AtomicFile(path).write("new and lost");
+    AtomicFile(path, GetParam()).write("new and lost");
   }
   EXPECT_EQ(read_bytes(path), "old");
-  AtomicFile file(path);
+  AtomicFile file(path, GetParam());
   file.write("new");
   file.commit();
   EXPECT_EQ(read_bytes(path), "new");
@@ -42,15 +48,68 @@ TEST(AtomicFile, LeavesTheOldFileAloneUntilCommitted) {
   EXPECT_EQ(folder.files(), std::vector<std::string>{"a"});
 }
 
-TEST(AtomicFile, FollowsLinks) {
+/// A link to a link to `real`, which is there or is not.
+TEST_P(AtomicFileWays, FollowsLinks) {
+  for (const bool exists : {true, false}) {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("below"));
+    if (exists) write_bytes(folder.file("below/real"), "old");
+    std::filesystem::create_symlink("real", folder.file("below/second"));
+    std::filesystem::create_symlink("below/second", folder.file("first"));
+    AtomicFile file(folder.file("first"), GetParam());
+    file.write("new");
+    file.commit();
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.file("first")));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.file("below/second")));
+    EXPECT_EQ(read_bytes(folder.file("below/real")), "new");
+  }
+}
+
+TEST_P(AtomicFileWays, TemporaryNamesThatAreTakenArePassedOver) {
   const TemporaryFolder folder;
-  write_bytes(folder.file("real"), "old");
-  std::filesystem::create_symlink("real", folder.file("link"));
-  AtomicFile file(folder.file("link"));
+  std::string taken;
+  {
+    const AtomicFile file(folder.file("a"), AtomicFile::Way::named);
+    taken = folder.files().at(0);
+  }
+  // .a.PID.N.tmp: what the next two would be called.
+  const std::size_t at = taken.rfind('.', taken.size() - 5) + 1;
+  const int counter = std::stoi(taken.substr(at));
+  for (const int next : {counter + 1, counter + 2})
+    write_bytes(folder.file(taken.substr(0, at) + std::to_string(next) + ".tmp"), "another's");
+  AtomicFile file(folder.file("a"), GetParam());
   file.write("new");
   file.commit();
-  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link")));
-  EXPECT_EQ(read_bytes(folder.file("real")), "new");
+  EXPECT_EQ(read_bytes(folder.file("a")), "new");
+  EXPECT_EQ(folder.files().size(), 3u);
+}
+
+/// As a shell's >> opens it: what stood there stays, and what is written later comes behind.
+TEST(AtomicFile, AnOpenDescriptorIsWrittenIntoWhereItStands) {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("log"), "before ");
+  const int log = ::open(folder.file("log").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_GE(log, 0);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(log), folder.file("link"));
+  for (const std::string& path : {"/dev/fd/" + std::to_string(log), folder.file("link")}) {
+    AtomicFile file(path);
+    file.write("new ");
+    file.commit();
+  }
+  EXPECT_EQ(::write(log, "after", 5), 5);
+  ::close(log);
+  EXPECT_EQ(read_bytes(folder.file("log")), "before new new after");
+  EXPECT_EQ(error_of([&] { AtomicFile file(folder.file("link")); }).what(),
+            "cannot write " + folder.file("link") + ": Bad file descriptor");
+}
+
+TEST(AtomicFile, LinksThatGoRoundInACircleAreRefused) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder.file("a"));
+  std::filesystem::create_symlink("a", folder.file("b"));
+  const Error error = error_of([&] { AtomicFile file(folder.file("a")); });
+  EXPECT_EQ(error.what(), "cannot write " + folder.file("a") + ": Too many levels of symbolic links");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("a")));
 }
 
 TEST(AtomicFile, PlacesThatCannotBeWrittenAreRefused) {
@@ -79,7 +138,7 @@ TEST(AtomicFile, AFullDiskIsToldAndDevicesAreNotReplaced) {
 }
 
 /// A program killed by a signal in the middle of a write leaves nothing, with a handler as the command line tool has.
-TEST(AtomicFile, ASignalInTheMiddleLeavesNothing) {
+TEST_P(AtomicFileWays, ASignalInTheMiddleLeavesNothing) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -88,7 +147,7 @@ TEST(AtomicFile, ASignalInTheMiddleLeavesNothing) {
       remove_unfinished_files();
       ::_exit(1);
     });
-    AtomicFile file(folder.file("a"));
+    AtomicFile file(folder.file("a"), GetParam());
     file.write("half");
     ::raise(SIGINT);
     ::_exit(0);

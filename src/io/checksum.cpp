@@ -1,6 +1,5 @@
 #include "io/checksum.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -54,15 +53,16 @@ std::uint64_t hash64(std::span<const std::byte> bytes) {
   return hash ^ (hash >> 32);
 }
 
-std::uint64_t section_checksum(std::span<const std::byte> bytes) {
+std::uint64_t section_checksum(std::span<const std::byte> bytes, ProgressMeter* meter) {
   constexpr std::int64_t piece = 1 << 20;
   const auto size = static_cast<std::int64_t>(bytes.size());
-  if (size <= piece) return hash64(bytes);
   std::vector<std::uint64_t> hashes(static_cast<std::size_t>((size + piece - 1) / piece));
   parallel_ranges(size, piece, [&](std::int64_t begin, std::int64_t end) {
     hashes[static_cast<std::size_t>(begin / piece)] =
         hash64(bytes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    if (meter) meter->add(end - begin);
   });
+  if (size <= piece) return size == 0 ? hash64({}) : hashes[0];
   return hash64(std::as_bytes(std::span(hashes)));
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "io/checksum.hpp"
 #include "io/container_layout.hpp"
@@ -95,22 +94,21 @@ void Container::read_table(std::size_t sections) {
       refuse("section " + quoted(section_name) + " of the .weft file lies outside the file");
     sections_.push_back({section_name, type, static_cast<std::size_t>(record.count), end, record.checksum});
     end += record.count * size;
-    const std::size_t padded = (end + section_alignment - 1) / section_alignment * section_alignment;
-    if (padded > file_.bytes.size() || !all_zero(file_.bytes.subspan(end, padded - end)))
+    const std::size_t next = padded(end);
+    if (next > file_.bytes.size() || !all_zero(file_.bytes.subspan(end, next - end)))
       refuse("the .weft file is damaged behind section " + quoted(section_name));
-    end = padded;
+    end = next;
   }
   if (end != file_.bytes.size()) refuse("the .weft file has bytes that belong to no section");
 }
 
 void Container::check_content(const Progress& progress) const {
-  ProgressMeter meter(progress, static_cast<std::int64_t>(file_.bytes.size()));
-  constexpr std::size_t step = std::size_t{1} << 20;
-  for (const Section& section : sections_) {
-    if (section_checksum(file_.bytes.subspan(section.offset, section.bytes())) != section.checksum)
+  std::size_t total = 0;
+  for (const Section& section : sections_) total += section.bytes();
+  ProgressMeter meter(progress, static_cast<std::int64_t>(total));
+  for (const Section& section : sections_)
+    if (section_checksum(file_.bytes.subspan(section.offset, section.bytes()), &meter) != section.checksum)
       refuse("section " + quoted(section.name) + " of the .weft file is damaged: its checksum does not agree");
-    meter.add(static_cast<std::int64_t>(std::min(section.bytes() + step, file_.bytes.size())));
-  }
 }
 
 const Container::Section* Container::find(std::string_view section) const {

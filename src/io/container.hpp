@@ -91,7 +91,8 @@ class Container {
 /// Collects sections and writes them. The arrays are not copied and must live until `write` returns.
 class ContainerWriter {
  public:
-  /// Throws Error(invalid_argument) for a name that is empty, longer than 31 characters or taken.
+  /// Throws Error(invalid_argument) for a name that is empty, longer than 31 characters or taken, and past 4096
+  /// sections.
   template <class T>
   void add(std::string_view name, std::span<const T> elements) {
     add(name, element_type<std::remove_const_t<T>>, elements.size(), std::as_bytes(elements));

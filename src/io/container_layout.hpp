@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace weft::io {
@@ -8,6 +9,10 @@ namespace weft::io {
 /// sections in that order, each beginning at the next multiple of 64. Bytes between them are zero and the file ends at
 /// a multiple of 64.
 constexpr std::size_t section_alignment = 64;
+constexpr std::size_t padded(std::size_t bytes) {
+  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
+}
+
 constexpr std::array<unsigned char, 8> container_magic = {0x89, 'W', 'E', 'F', 'T', '\r', '\n', 0x1a};
 constexpr std::uint32_t container_byte_order = 0x01020304;
 constexpr std::uint32_t container_version = 1;

@@ -8,22 +8,16 @@
 #include "io/progress_meter.hpp"
 
 namespace weft::io {
-namespace {
-
-std::size_t padded(std::size_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
-}
-
-}  // namespace
 
 void ContainerWriter::add(std::string_view name, ElementType type, std::size_t count,
                           std::span<const std::byte> bytes) {
   const bool taken = std::any_of(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
-  if (name.empty() || name.size() > longest_section_name || name.find('\0') != std::string_view::npos || taken ||
-      sections_.size() == most_sections)
-    throw Error(ErrorCode::invalid_argument,
-                "'" + std::string(name) + "' cannot be the name of a section: it must be new" + " and have 1 to " +
-                    std::to_string(longest_section_name) + " characters");
+  if (name.empty() || name.size() > longest_section_name || name.find('\0') != std::string_view::npos || taken)
+    throw Error(ErrorCode::invalid_argument, "'" + std::string(name) +
+                                                 "' cannot be the name of a section: it must be new and have 1 to " +
+                                                 std::to_string(longest_section_name) + " characters");
+  if (sections_.size() == most_sections)
+    throw Error(ErrorCode::invalid_argument, "a .weft file has at most " + std::to_string(most_sections) + " sections");
   sections_.push_back({std::string(name), type, count, bytes});
 }
 

@@ -2,8 +2,13 @@
 
 #include <weft/io.hpp>
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
+
+#include "sparse/row_parts.hpp"
 
 namespace weft {
 namespace io {
@@ -13,21 +18,46 @@ constexpr std::string_view kind_section = "kind", shape_section = "shape", offse
                            columns_section = "columns", values_section = "values";
 constexpr std::string_view csr_kind = "csr";
 
+[[noreturn]] void refuse(const Container& container, const std::string& sentence, ErrorCode code = ErrorCode::parse) {
+  throw Error(code, container.name() + ": " + sentence);
+}
+
 template <Value V>
-Csr<V> csr_of_type(const Container& container) {
-  const auto refuse = [&](const std::string& sentence) {
-    throw Error(ErrorCode::parse, container.name() + ": " + sentence);
-  };
+Csr<V> stored_csr(const Container& container) {
   const Array<std::int64_t> shape = container.section<std::int64_t>(shape_section);
+  if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0)
+    refuse(container, "the .weft file's section 'shape' is not the size of a matrix");
   constexpr std::int64_t most = std::numeric_limits<Index>::max();
-  if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0 || shape[0] > most || shape[1] > most)
-    refuse("the .weft file's section 'shape' is not the size of a matrix");
+  if (shape[0] > most || shape[1] > most)
+    refuse(container,
+           "the matrix has " + std::to_string(shape[0]) + " rows and " + std::to_string(shape[1]) +
+               " columns, past the " + std::to_string(most) + " that are supported",
+           ErrorCode::unsupported);
   Csr<V> matrix{static_cast<Index>(shape[0]), static_cast<Index>(shape[1]), container.section<Offset>(offsets_section),
                 container.section<Index>(columns_section), container.section<V>(values_section)};
-  if (matrix.offsets.size() != static_cast<std::size_t>(matrix.rows) + 1)
-    refuse("the .weft file holds no matrix: there are " + std::to_string(matrix.offsets.size()) + " offsets for " +
-           std::to_string(matrix.rows) + " rows");
-  if (const std::string wrong = check(matrix); !wrong.empty()) refuse("the .weft file holds no matrix: " + wrong);
+  if (const std::string wrong = check(matrix); !wrong.empty())
+    refuse(container, "the .weft file holds no matrix: " + wrong);
+  return matrix;
+}
+
+/// A stored infinity stays one, but a number must not become one.
+template <Value V, Value Stored>
+Csr<V> converted(const Container& container, const Csr<Stored>& stored) {
+  Csr<V> matrix = convert<V>(stored);
+  FirstPosition lost;
+  if constexpr (sizeof(V) < sizeof(Stored))
+    parallel_ranges(matrix.nonzeros(), entry_grain, [&](Offset begin, Offset end) {
+      for (Offset i = begin; i < end; ++i)
+        if (std::isinf(matrix.values[i]) && !std::isinf(stored.values[i])) return lost.report(i);
+    });
+  if (lost.found()) {
+    std::array<char, 32> text{};
+    std::to_chars(text.begin(), text.end(), stored.values[lost.get()]);
+    refuse(container, "the value '" + std::string(text.data()) + "' at row " +
+                          std::to_string(row_of(stored.offsets.data(), stored.rows, lost.get()) + 1) + ", column " +
+                          std::to_string(stored.columns[lost.get()] + 1) + " is too large for " +
+                          std::string(to_string(value_type<V>)));
+  }
   return matrix;
 }
 
@@ -36,20 +66,10 @@ Csr<V> csr_of_type(const Container& container) {
 template <Value V>
 Csr<V> csr_from_container(const Container& container) {
   const Array<std::uint8_t> kind = container.section<std::uint8_t>(kind_section);
-  const std::string found(kind.begin(), kind.end());
-  if (found != csr_kind) throw Error(ErrorCode::parse, container.name() + ": the .weft file holds no csr matrix");
-  if (container.has(values_section) && container.type(values_section) == element_type<float>) {
-    Csr<float> matrix = csr_of_type<float>(container);
-    if constexpr (std::same_as<V, float>)
-      return matrix;
-    else
-      return convert<V>(matrix);
-  }
-  Csr<double> matrix = csr_of_type<double>(container);
-  if constexpr (std::same_as<V, double>)
-    return matrix;
-  else
-    return convert<V>(matrix);
+  if (std::string(kind.begin(), kind.end()) != csr_kind) refuse(container, "the .weft file holds no csr matrix");
+  if (container.has(values_section) && container.type(values_section) == element_type<float>)
+    return converted<V>(container, stored_csr<float>(container));
+  return converted<V>(container, stored_csr<double>(container));
 }
 
 #define WEFT_INSTANTIATE(V) template Csr<V> csr_from_container<V>(const Container&);

@@ -84,7 +84,7 @@ class PowersOfFive {
     const auto more = static_cast<std::uint64_t>(static_cast<Product>(number) * power.low >> 64);
     low += more;
     high += low < more;
-    if (low == ~std::uint64_t{0} && (exponent < -27 || exponent > 55)) return false;
+    if (low == ~std::uint64_t{0} && exponent < -27) return false;
   }
   const int upper = static_cast<int>(high >> 63);
   std::uint64_t mantissa = high >> (upper + 9);

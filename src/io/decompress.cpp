@@ -32,7 +32,7 @@ class GrowingBytes {
   GrowingBytes& operator=(const GrowingBytes&) = delete;
   ~GrowingBytes() { std::free(memory_); }
 
-  /// Room for at least one more byte.
+  /// Room for at least that many more bytes.
   std::span<std::byte> room(std::size_t least) {
     if (capacity_ - size_ < least) grow(least);
     return {memory_ + size_, capacity_ - size_};
@@ -49,7 +49,8 @@ class GrowingBytes {
 
  private:
   void grow(std::size_t least) {
-    const std::size_t wanted = std::max(capacity_ * 2, size_ + least);
+    // The last step goes up to the limit: what fits must not be refused because twice as much would not.
+    const std::size_t wanted = std::max(size_ + least, std::min(capacity_ * 2, limit_));
     void* grown = wanted <= limit_ ? std::realloc(memory_, wanted) : nullptr;
     if (!grown)
       throw Error(ErrorCode::out_of_memory, name_ + ": the unpacked file does not fit into this machine's memory");

@@ -60,8 +60,9 @@ FileBytes map_file(const std::string& path) {
           {static_cast<std::byte*>(memory), size}};
 }
 
-FileBytes read_file(const std::string& path) {
-  FileBytes file = map_file(path);
+FileBytes read_file(const std::string& path) { return unpacked(map_file(path), path); }
+
+FileBytes unpacked(FileBytes file, const std::string& path) {
   const Compression compression = detect_compression(file.bytes);
   if (compression == Compression::none) return file;
   return decompress(file.bytes, compression, path);

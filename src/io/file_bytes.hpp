@@ -23,11 +23,13 @@ FileBytes map_file(const std::string& path);
 /// for a cut or damaged archive, Error(unsupported) for other compressions, Error(out_of_memory) past this machine's
 /// memory.
 FileBytes read_file(const std::string& path);
+/// The same for a file that is mapped already.
+FileBytes unpacked(FileBytes file, const std::string& path);
 
 /// The physical memory of this machine in bytes: a bound for what a file's header may ask for.
 std::size_t machine_memory();
 
-/// "PATH: REASON", where the reason is the operating system's word for `error_number`.
+/// "WHAT PATH: REASON", where the reason is the operating system's word for `error_number`.
 std::string system_sentence(const std::string& what, const std::string& path, int error_number);
 
 }  // namespace weft::io

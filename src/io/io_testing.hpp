@@ -14,7 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "sparse/testing.hpp"
+
 namespace weft::io::testing {
+
+using weft::testing::same_bits;
+using weft::testing::Threads;
 
 /// A folder of its own for each test, removed afterwards.
 class TemporaryFolder {
@@ -79,20 +84,14 @@ std::vector<double> dense(const Csr<V>& matrix) {
   return result;
 }
 
+/// Equal to the bit: the sign of a zero counts.
 template <Value V>
 void expect_equal(const Csr<V>& a, const Csr<V>& b) {
   EXPECT_EQ(a.rows, b.rows);
   EXPECT_EQ(a.cols, b.cols);
-  EXPECT_TRUE(std::equal(a.offsets.begin(), a.offsets.end(), b.offsets.begin(), b.offsets.end()));
-  EXPECT_TRUE(std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end()));
-  EXPECT_TRUE(std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end()));
+  EXPECT_TRUE(same_bits(a.offsets, b.offsets));
+  EXPECT_TRUE(same_bits(a.columns, b.columns));
+  EXPECT_TRUE(same_bits(a.values, b.values));
 }
-
-/// Sets the number of threads for a test and puts it back.
-class Threads {
- public:
-  explicit Threads(int count) { set_threads(count); }
-  ~Threads() { set_threads(0); }
-};
 
 }  // namespace weft::io::testing

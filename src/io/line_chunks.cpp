@@ -7,6 +7,7 @@
 
 #include "io/matrix_market_header.hpp"
 #include "io/text_cursor.hpp"
+#include "sparse/row_parts.hpp"
 
 namespace weft::io {
 namespace {
@@ -125,38 +126,11 @@ std::size_t LineChunks::entry_line(Offset position) const {
   return line_number(0, std::min(at, text_.size()));
 }
 
-bool read_chunks(const LineChunks& lines, const std::vector<Offset>& counts, ProgressMeter& progress,
-                 const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
-                 const std::function<std::string(std::string_view)>& explain) {
-  const auto chunks = static_cast<std::int64_t>(lines.chunks());
-  std::vector<Offset> first_entry(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), first_entry.begin(), Offset{0});
-  std::vector<ChunkResult> results(counts.size());
-  // Chunks after one that is wrong need not be read; those before it must, as the first error counts.
-  std::atomic<std::int64_t> first_wrong{chunks};
-  parallel_for(chunks, 1, [&](std::int64_t c) {
-    if (c > first_wrong.load(std::memory_order_relaxed)) return;
-    const std::string_view text = lines.chunk(c);
-    results[c] = read(text, first_entry[c], counts[c]);
-    if (results[c].error != ChunkResult::no_error || results[c].miscounted) {
-      std::int64_t lowest = first_wrong.load();
-      while (c < lowest && !first_wrong.compare_exchange_weak(lowest, c)) {
-      }
-    }
-    progress.add(static_cast<std::int64_t>(text.size()));
-  });
-  const std::int64_t wrong = first_wrong;
-  if (wrong == chunks) return true;
-  if (results[wrong].miscounted) return false;
-  const std::size_t offset = results[wrong].error;
-  std::string_view line = lines.chunk(wrong).substr(offset);
-  line = line.substr(0, line.find('\n'));
-  refuse_line(ErrorCode::parse, lines.name(), lines.line_number(wrong, offset), explain(line));
-}
-
 // 1. Guess that every line is an entry; count exactly when the number of lines says otherwise.
 // 2. Only now that the file is known to be large enough take the memory.
-// 3. Read; when a blank line or a comment proves the guess wrong, count exactly and read again.
+// 3. Read. Chunks after one that is wrong need not be read; those before it must, as the first error counts.
+// 4. When something is wrong, count exactly: a line without an entry, which the guess took for one, means that entries
+//    are missing. That is told rather than a wrong line, whichever chunk met its trouble first.
 void read_entries(const LineChunks& lines, Offset expected, const char* what, ProgressMeter& progress,
                   const std::function<void()>& allocate,
                   const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
@@ -164,10 +138,27 @@ void read_entries(const LineChunks& lines, Offset expected, const char* what, Pr
   std::vector<Offset> counts = lines.count_lines();
   if (std::reduce(counts.begin(), counts.end(), Offset{0}) != expected) counts = lines.count_entries(expected, what);
   allocate();
-  if (read_chunks(lines, counts, progress, read, explain)) return;
-  counts = lines.count_entries(expected, what);
-  if (!read_chunks(lines, counts, progress, read, explain))
-    throw Error(ErrorCode::internal, lines.name() + ": the entries were counted wrong");
+
+  std::vector<Offset> first_entry(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), first_entry.begin(), Offset{0});
+  std::vector<ChunkResult> results(counts.size());
+  FirstPosition first_wrong;
+  parallel_for(static_cast<std::int64_t>(lines.chunks()), 1, [&](std::int64_t c) {
+    if (c > first_wrong.get()) return;
+    const std::string_view text = lines.chunk(c);
+    results[c] = read(text, first_entry[c], counts[c]);
+    if (results[c].error != ChunkResult::no_error || results[c].miscounted) first_wrong.report(c);
+    progress.add(static_cast<std::int64_t>(text.size()));
+  });
+  if (!first_wrong.found()) return;
+
+  lines.count_entries(expected, what);
+  const std::int64_t wrong = first_wrong.get();
+  if (results[wrong].miscounted) throw Error(ErrorCode::internal, lines.name() + ": the entries were counted wrong");
+  const std::size_t offset = results[wrong].error;
+  std::string_view line = lines.chunk(wrong).substr(offset);
+  line = line.substr(0, line.find('\n'));
+  refuse_line(ErrorCode::parse, lines.name(), lines.line_number(wrong, offset), explain(line));
 }
 
 }  // namespace weft::io

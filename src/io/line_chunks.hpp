@@ -2,7 +2,6 @@
 #include <weft/runtime.hpp>
 #include <weft/types.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -15,13 +14,16 @@
 
 namespace weft::io {
 
+/// Enough lines to keep a thread busy, few enough to share a file evenly.
+constexpr std::size_t usual_chunk_bytes = std::size_t{1} << 20;
+
 /// Lines of which each holds one entry, a comment (begins with %) or nothing, cut at newlines into chunks that threads
 /// can read on their own. Every chunk ends with a newline. The text must outlive it.
 class LineChunks {
  public:
   /// `first_line` is the number of the text's first line in its file, `name` the file's.
   LineChunks(std::string_view text, std::size_t first_line, const std::string& name,
-             std::size_t chunk_bytes = std::size_t{1} << 20);
+             std::size_t chunk_bytes = usual_chunk_bytes);
 
   std::size_t chunks() const { return starts_.size() - 1; }
   std::string_view chunk(std::size_t index) const;
@@ -33,7 +35,7 @@ class LineChunks {
   /// How many entry lines there are in all.
   Offset entries() const;
 
-  /// The quick guess: every line is an entry. Right for nearly all files; told wrong by the chunk that reads it.
+  /// The quick guess: every line is an entry. Right for nearly all files; found wrong by the chunk that is read.
   std::vector<Offset> count_lines() const;
 
   /// The number of the line that begins at `offset` in `chunk`.
@@ -62,15 +64,10 @@ struct ChunkResult {
   bool miscounted = false;       ///< there were not as many entries as counted
 };
 
-/// Reads all chunks in parallel with read(text, first_entry, entries) -> ChunkResult. When a line is wrong,
-/// explain(line) says how; the first such line of the file is refused with Error(parse), whatever the threads did.
-/// False when the count was wrong and nothing else is.
-bool read_chunks(const LineChunks& lines, const std::vector<Offset>& counts, ProgressMeter& progress,
-                 const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,
-                 const std::function<std::string(std::string_view)>& explain);
-
 /// Prepares and reads `expected` entries: counts, lets `allocate` take memory once the file is known to hold them,
-/// reads.
+/// reads all chunks in parallel with read(text, first_entry, entries). Throws Error(parse) as count_entries does, or
+/// for the first line of the file that is wrong, which explain(line) says more of; neither depends on threads or
+/// chunks.
 void read_entries(const LineChunks& lines, Offset expected, const char* what, ProgressMeter& progress,
                   const std::function<void()>& allocate,
                   const std::function<ChunkResult(std::string_view, Offset, Offset)>& read,

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/parallel.hpp"
+#include "sparse/row_parts.hpp"
 
 namespace weft::io {
 namespace {
-
-constexpr Offset grain = 1 << 16;
 
 using Symmetry = MatrixMarketHeader::Symmetry;
 
@@ -29,18 +27,18 @@ V stored_value(const V* stored, Symmetry symmetry, Offset rows, Offset row, Offs
 template <Value V>
 Coo<V> add_mirror_images(const Coo<V>& half, bool skew) {
   const Offset count = half.entries();
-  std::vector<Offset> begins(static_cast<std::size_t>((count + grain - 1) / grain) + 1);
-  parallel_ranges(count, grain, [&](Offset begin, Offset end) {
+  std::vector<Offset> begins(static_cast<std::size_t>((count + entry_grain - 1) / entry_grain) + 1);
+  parallel_ranges(count, entry_grain, [&](Offset begin, Offset end) {
     Offset mirrored = 0;
     for (Offset i = begin; i < end; ++i) mirrored += half.row_indices[i] != half.column_indices[i];
-    begins[begin / grain] = end - begin + mirrored;
+    begins[begin / entry_grain] = end - begin + mirrored;
   });
   prefix_sum(begins.data(), static_cast<std::int64_t>(begins.size()) - 1);
 
   const auto total = static_cast<std::size_t>(begins.back());
   Coo<V> full{half.rows, half.cols, Array<Index>(total), Array<Index>(total), Array<V>(total)};
-  parallel_ranges(count, grain, [&](Offset begin, Offset end) {
-    Offset at = begins[begin / grain];
+  parallel_ranges(count, entry_grain, [&](Offset begin, Offset end) {
+    Offset at = begins[begin / entry_grain];
     const auto add = [&](Index row, Index column, V value) {
       full.row_indices[at] = row;
       full.column_indices[at] = column;

@@ -1,6 +1,5 @@
 #include "io/matrix_market_header.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -79,28 +78,20 @@ void parse_banner(std::string_view line, const Context& at, Header& header) {
     at.refuse("the symmetry " + quoted(symmetry) + " is none of general, symmetric, skew-symmetric, hermitian");
 }
 
-/// A number of the size line. One past 64 bits is read as the largest there is: it is refused later all the same.
-std::int64_t take_size(std::string_view& line, const Context& at, const char* what) {
+template <class Size>
+Size take_size(std::string_view& line, const Context& at, const std::string& what) {
   const std::string_view word = take_word(line);
-  if (word.empty()) at.refuse(std::string("the size line does not say the number of ") + what);
-  std::int64_t size = 0;
+  if (word.empty()) at.refuse("the size line does not say the number of " + what);
+  Size size = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
   if (end != word.data() + word.size() || error == std::errc::invalid_argument)
-    at.refuse("the number of " + std::string(what) + ", " + quoted(word) + ", is not a whole number");
-  if (word.front() == '-') at.refuse("the number of " + std::string(what) + " is negative");
-  return error == std::errc::result_out_of_range ? std::numeric_limits<std::int64_t>::max() : size;
-}
-
-Index take_dimension(std::string_view& line, const Context& at, const char* what) {
-  std::string_view word = line;
-  word = take_word(word);
-  const std::int64_t size = take_size(line, at, what);
-  constexpr Index most = std::numeric_limits<Index>::max();
-  if (size > most)
-    at.refuse("the number of " + std::string(what) + ", " + quoted(word) + ", is past the " + std::to_string(most) +
-                  " that are supported",
+    at.refuse("the number of " + what + ", " + quoted(word) + ", is not a whole number");
+  if (word.front() == '-') at.refuse("the number of " + what + " is negative");
+  if (error == std::errc::result_out_of_range)
+    at.refuse("the number of " + what + ", " + quoted(word) + ", is past the " +
+                  std::to_string(std::numeric_limits<Size>::max()) + " that are supported",
               ErrorCode::unsupported);
-  return static_cast<Index>(size);
+  return size;
 }
 
 /// How many values an array file stores: all, or the triangle below (skew: strictly below) the diagonal.
@@ -118,10 +109,10 @@ Offset stored_values(const Header& header) {
 }
 
 void parse_sizes(std::string_view line, const Context& at, Header& header) {
-  header.rows = take_dimension(line, at, "rows");
-  header.cols = take_dimension(line, at, "columns");
+  header.rows = take_size<Index>(line, at, "rows");
+  header.cols = take_size<Index>(line, at, "columns");
   const bool coordinate = header.layout == Header::Layout::coordinate;
-  if (coordinate) header.entries = take_size(line, at, "entries");
+  if (coordinate) header.entries = take_size<Offset>(line, at, "entries");
   const std::string_view rest = take_word(line);
   if (!rest.empty() && rest.front() != '%')
     at.refuse(quoted(rest) + " stands after the " + (coordinate ? "3" : "2") + " numbers of the size line");
@@ -145,8 +136,7 @@ bool is_matrix_market(std::string_view text) {
 }
 
 MatrixMarketHeader parse_matrix_market_header(std::string_view text, const std::string& name) {
-  if (trim(text.substr(0, 4096)).empty() && trim(text).empty())
-    refuse_line(ErrorCode::parse, name, 1, "the file is empty");
+  if (trim(text).empty()) refuse_line(ErrorCode::parse, name, 1, "the file is empty");
   const std::size_t mark = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   LineCursor cursor(text.substr(mark));
   while (cursor.next() && trim(cursor.line()).empty()) {

@@ -30,7 +30,7 @@ struct MatrixMarketHeader {
 bool is_matrix_market(std::string_view text);
 
 /// Reads the first line, the comments and the size line. Throws Error(parse), or Error(unsupported) for complex values,
-/// `vector` files and more than 2^31-1 rows or columns.
+/// `vector` files, more than 2^31-1 rows or columns and more than 2^63-1 entries.
 MatrixMarketHeader parse_matrix_market_header(std::string_view text, const std::string& name);
 
 }  // namespace weft::io

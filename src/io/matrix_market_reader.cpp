@@ -78,9 +78,10 @@ Csr<V> read_coordinate(const LineChunks& lines, const Header& header, const Read
 // 1. The header says what follows. 2. The body is cut into chunks that are read in parallel. 3. Stored halves are
 // expanded and the entries sorted into rows.
 template <Value V>
-Csr<V> parse_matrix_market(std::string_view text, const std::string& name, const ReadOptions& options) {
+Csr<V> parse_matrix_market(std::string_view text, const std::string& name, const ReadOptions& options,
+                           std::size_t chunk_bytes) {
   const Header header = parse_matrix_market_header(text, name);
-  const LineChunks lines(text.substr(header.body), header.body_line, name);
+  const LineChunks lines(text.substr(header.body), header.body_line, name, chunk_bytes);
   ProgressMeter progress(options.progress, static_cast<std::int64_t>(lines.bytes()), 0, reading_share);
   Csr<V> matrix;
   if (header.layout == Header::Layout::coordinate) {
@@ -95,7 +96,7 @@ Csr<V> parse_matrix_market(std::string_view text, const std::string& name, const
 }
 
 #define WEFT_INSTANTIATE(V) \
-  template Csr<V> parse_matrix_market<V>(std::string_view, const std::string&, const ReadOptions&);
+  template Csr<V> parse_matrix_market<V>(std::string_view, const std::string&, const ReadOptions&, std::size_t);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

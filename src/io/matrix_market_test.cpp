@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <random>
 
 #include "io/io_testing.hpp"
@@ -92,6 +94,30 @@ std::string large_text(const char* symmetry, int entries) {
   return text;
 }
 
+/// Chunks of one line, of some, and the whole text in one.
+TEST(MatrixMarket, TheResultDoesNotDependOnTheChunks) {
+  const std::string text = large_text("symmetric", 300);
+  const Csr<double> whole = parse_matrix_market<double>(text, "whole");
+  const std::string wrong = text + "1 1 1\n";
+  const Error error = error_of([&] { parse_matrix_market<double>(wrong, "file"); });
+  const Threads used(2);
+  for (const std::size_t chunk_bytes : {1, 16, 100, 1000}) {
+    expect_equal(parse_matrix_market<double>(text, "small", {}, chunk_bytes), whole);
+    EXPECT_STREQ(error_of([&] { parse_matrix_market<double>(wrong, "file", {}, chunk_bytes); }).what(), error.what());
+  }
+}
+
+/// As many lines as entries are announced, but one of them holds none; a wrong line behind it does not matter.
+TEST(MatrixMarket, ABlankLineIsNoEntry) {
+  for (const char* last : {"2 2 2", "2 2 two"}) {
+    const std::string text =
+        std::string("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n\n") + last + "\n";
+    for (const std::size_t chunk_bytes : {std::size_t{1}, usual_chunk_bytes})
+      EXPECT_STREQ(error_of([&] { parse_matrix_market<double>(text, "a", {}, chunk_bytes); }).what(),
+                   "a:5: the file ends after 2 of the 3 entries that the size line announces");
+  }
+}
+
 TEST(MatrixMarket, TheResultDoesNotDependOnTheNumberOfThreads) {
   for (const char* symmetry : {"general", "symmetric", "skew-symmetric"}) {
     const std::string text = large_text(symmetry, 200000);
@@ -160,21 +186,42 @@ TEST(MatrixMarket, WrittenVectorsReadBackExactly) {
   EXPECT_EQ(Dense(back.begin(), back.end()), vector);
 }
 
-TEST(MatrixMarket, ValuesThatAreNotFiniteAreNotWritten) {
+/// Two threads would meet the second of these first: it begins the second range that is written.
+TEST(MatrixMarket, TheFirstValueThatIsNotFiniteIsRefusedBeforeAnythingIsWritten) {
   const TemporaryFolder folder;
-  Csr<double> matrix{2, 2, {0, 1, 2}, {0, 1}, {1, std::numeric_limits<double>::quiet_NaN()}};
-  const std::string path = folder.file("a.mtx");
-  const Error error = error_of([&] { write_matrix(path, matrix); });
-  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(error.what(),
-            "cannot write " + path +
-                ": the value at row 2, column 2 is not a finite number, which Matrix Market has no text for");
-  EXPECT_TRUE(folder.files().empty());
+  const Index size = 200000;
+  Coo<double> diagonal{size, size, Array<Index>(size), Array<Index>(size), Array<double>(size, 1)};
+  for (Index i = 0; i < size; ++i) diagonal.row_indices[i] = diagonal.column_indices[i] = i;
+  diagonal.values[65535] = std::numeric_limits<double>::quiet_NaN();
+  diagonal.values[65536] = -std::numeric_limits<double>::infinity();
+  const Csr<double> matrix = to_csr(diagonal);
+  const std::string log = folder.file("log");
+  const int descriptor = ::open(log.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(descriptor, 0);
+  std::filesystem::create_symlink("/dev/fd/" + std::to_string(descriptor), folder.file("log.mtx"));
+  for (const int threads : {1, 2})
+    for (const char* name : {"a.mtx", "log.mtx"}) {
+      const Threads used(threads);
+      const std::string path = folder.file(name);
+      const auto sentence = [&](const char* place) {
+        return "cannot write " + path + ": the value at " + place +
+               " is not a finite number, which Matrix Market has no text for";
+      };
+      const Error error = error_of([&] { write_matrix(path, matrix); });
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_EQ(error.what(), sentence("row 65536, column 65536"));
+      EXPECT_EQ(error_of([&] { write_vector<double>(path, matrix.values); }).what(), sentence("position 65536"));
+    }
+  ::close(descriptor);
+  EXPECT_EQ(read_bytes(log), "");
+  EXPECT_EQ(folder.files().size(), 2u) << "only the log and the link";
 }
 
 TEST(MatrixMarket, AnUnknownEndingIsRefusedBeforeAnythingIsWritten) {
-  const Error error = error_of([] { write_matrix<double>("matrix.csv", {}); });
-  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  for (const char* name : {"matrix.csv", "/dev/shm/weft-matrix.csv"}) {
+    const Error error = error_of([&] { write_matrix<double>(name, {}); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  }
 }
 
 TEST(MatrixMarket, ProgressRisesToOneInAboutAHundredSteps) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io/text_writer.hpp"
+#include "sparse/row_parts.hpp"
 
 namespace weft {
 namespace {
@@ -41,41 +42,50 @@ std::string banner(const char* layout) {
   return std::string("%%MatrixMarket matrix ") + layout + " real general\n% written by weft " WEFT_VERSION "\n";
 }
 
-[[noreturn]] void refuse_value(const std::string& path, const std::string& place) {
-  throw Error(ErrorCode::invalid_argument, "cannot write " + path + ": the value at " + place +
-                                               " is not a finite number, which Matrix Market has no text for");
+/// Refuses the first value that is no finite number, whose place place(position) names, before anything is written.
+template <Value V, class Place>
+void require_finite(const std::string& path, std::span<const V> values, Place&& place) {
+  FirstPosition wrong;
+  parallel_ranges(static_cast<Offset>(values.size()), entry_grain, [&](Offset begin, Offset end) {
+    for (Offset i = begin; i < end; ++i)
+      if (!std::isfinite(values[i])) return wrong.report(i);
+  });
+  if (wrong.found())
+    throw Error(ErrorCode::invalid_argument, "cannot write " + path + ": the value at " + place(wrong.get()) +
+                                                 " is not a finite number, which Matrix Market has no text for");
 }
 
 }  // namespace
 
 template <Value V>
 void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress) {
+  require_finite(path, std::span<const V>(matrix.values), [&](Offset entry) {
+    return "row " + std::to_string(row_of(matrix.offsets.data(), matrix.rows, entry) + 1) + ", column " +
+           std::to_string(matrix.columns[entry] + 1);
+  });
   const std::string header = banner("coordinate") + std::to_string(matrix.rows) + " " + std::to_string(matrix.cols) +
                              " " + std::to_string(matrix.nonzeros()) + "\n";
   io::write_text_file(path, header, matrix.nonzeros(), progress, [&](Offset begin, Offset end, std::string& text) {
     LineAppender lines(text);
-    const Offset* const offsets = matrix.offsets.data();
-    auto row = static_cast<Index>(std::upper_bound(offsets, offsets + matrix.rows + 1, begin) - offsets - 1);
-    for (Offset i = begin; i < end; ++i) {
-      while (offsets[row + 1] <= i) ++row;
-      if (!std::isfinite(matrix.values[i]))
-        refuse_value(path, "row " + std::to_string(row + 1) + ", column " + std::to_string(matrix.columns[i] + 1));
-      lines.begin_line();
-      lines.add(Offset(row) + 1, ' ');
-      lines.add(Offset(matrix.columns[i]) + 1, ' ');
-      lines.add(matrix.values[i], '\n');
-    }
+    for_row_parts(matrix.offsets.data(), matrix.rows, begin, end, [&](Index row, Offset first, Offset last) {
+      for (Offset i = first; i < last; ++i) {
+        lines.begin_line();
+        lines.add(Offset(row) + 1, ' ');
+        lines.add(Offset(matrix.columns[i]) + 1, ' ');
+        lines.add(matrix.values[i], '\n');
+      }
+    });
   });
 }
 
 template <Value V>
 void write_vector(const std::string& path, std::span<const V> vector) {
+  require_finite(path, vector, [](Offset position) { return "position " + std::to_string(position + 1); });
   const std::string header = banner("array") + std::to_string(vector.size()) + " 1\n";
   io::write_text_file(path, header, static_cast<Offset>(vector.size()), {},
                       [&](Offset begin, Offset end, std::string& text) {
                         LineAppender lines(text);
                         for (Offset i = begin; i < end; ++i) {
-                          if (!std::isfinite(vector[i])) refuse_value(path, "position " + std::to_string(i + 1));
                           lines.begin_line();
                           lines.add(vector[i], '\n');
                         }

@@ -70,9 +70,8 @@ std::string explain_value(std::string_view word, bool integer) {
       break;
   }
   if (!integer) return {};
-  const bool whole = std::all_of(word.begin() + (word.front() == '-' || word.front() == '+'), word.end(), is_digit);
   return "the value " + quoted(word) +
-         (whole ? " does not fit 64 bits" : " is not a whole number, as the header promises");
+         (value == std::trunc(value) ? " does not fit 64 bits" : " is not a whole number, as the header promises");
 }
 
 #define WEFT_INSTANTIATE(V)                                                \

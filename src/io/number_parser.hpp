@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -114,7 +113,8 @@ template <Value V>
   return scan_unusual_real(at, end, value);
 }
 
-/// A whole number that fits 64 bits (signed or unsigned), rounded to the nearest V. One written 5.0 or 5e0 counts.
+/// A whole number that fits 64 bits (signed or unsigned), rounded to the nearest V. It may be written 5.0 or 5e0; such
+/// a one must still fit after it was rounded.
 template <Value V>
 inline const char* scan_integer(const char* at, const char* end, V& value) {
   at = skip_blanks(at);
@@ -132,7 +132,8 @@ inline const char* scan_integer(const char* at, const char* end, V& value) {
     return stopped;
   }
   stopped = scan_real(at, end, value);
-  return stopped && value == std::trunc(value) ? stopped : nullptr;
+  const bool fits = value >= V(-0x1p63) && value < V(0x1p64);
+  return stopped && fits && value == std::trunc(value) ? stopped : nullptr;
 }
 
 /// What is wrong with `word` where a value belongs, as the end of a sentence; empty when nothing is.

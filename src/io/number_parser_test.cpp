@@ -131,6 +131,10 @@ TEST(NumberParser, IntegersMustBeWholeAndFit64Bits) {
   EXPECT_EQ(integer("18446744073709551616"), 0.5);
   EXPECT_EQ(integer("-9223372036854775809"), 0.5);
   EXPECT_EQ(integer("19223372036854775808"), 0.5);
+  EXPECT_EQ(integer("1e19"), 1e19);
+  EXPECT_EQ(integer("-9.223372036854775808e18"), -0x1p63);
+  EXPECT_EQ(integer("1e30"), 0.5);
+  EXPECT_EQ(integer("-1e19"), 0.5);
   EXPECT_EQ(integer("1.5"), 0.5);
   EXPECT_EQ(integer("x"), 0.5);
 }

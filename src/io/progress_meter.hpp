@@ -22,8 +22,12 @@ class ProgressMeter {
     const std::int64_t done = done_ += amount;
     const std::int64_t step = done * 100 / total_;
     if (step <= told_.load(std::memory_order_relaxed) && !cancelled_) return;
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
+    // Nobody waits to tell a fraction, but the end is always told.
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (step >= 100)
+      lock.lock();
+    else if (!lock.try_lock())
+      return;
     if (!cancelled_ && step > told_.load(std::memory_order_relaxed)) {
       told_ = step;
       if (!progress_(begin_ + (end_ - begin_) * static_cast<double>(step) / 100)) cancelled_ = true;

@@ -2,7 +2,6 @@
 #include <weft/io.hpp>
 
 #include "io/csr_container.hpp"
-#include "io/decompress.hpp"
 #include "io/matrix_market.hpp"
 
 namespace weft {
@@ -13,8 +12,7 @@ Csr<V> read_matrix(const std::string& source, const ReadOptions& options) {
   io::FileBytes file = io::map_file(source);
   if (io::is_container(file.bytes))
     return io::csr_from_container<V>(io::Container(std::move(file), source, options.progress));
-  if (const io::Compression packing = io::detect_compression(file.bytes); packing != io::Compression::none)
-    file = io::decompress(file.bytes, packing, source);
+  file = io::unpacked(std::move(file), source);
   return io::parse_matrix_market<V>(file.text(), source, options);
 }
 

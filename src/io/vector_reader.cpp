@@ -1,7 +1,5 @@
 #include <weft/io.hpp>
 
-#include <algorithm>
-
 #include "io/file_bytes.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_body.hpp"

@@ -5,8 +5,7 @@ namespace weft {
 template <Value V>
 void write_matrix(const std::string& path, const Csr<V>& matrix, Progress progress) {
   if (path.ends_with(".weft")) return write_weft(path, matrix, std::move(progress));
-  // A device has no ending; text is what people pipe.
-  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz") || path.starts_with("/dev/"))
+  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz"))
     return write_matrix_market(path, matrix, std::move(progress));
   throw Error(ErrorCode::invalid_argument,
               "cannot tell the format to write from the name " + path + ": it must end in .mtx, .mtx.gz or .weft");

@@ -171,10 +171,8 @@ Csr<V> make_canonical(Csr<V> loose, bool own_arrays, Duplicates duplicates,
   const Offset duplicate = first_duplicate(loose);
   if (duplicate == FirstPosition::none) return loose;
   if (duplicates == Duplicates::refuse) {
-    Index at = 0;
-    for_row_parts(loose.offsets.data(), loose.rows, duplicate, duplicate + 1,
-                  [&](Index row, Offset, Offset) { at = row; });
-    throw Error(ErrorCode::invalid_matrix, refusal(at, loose.columns[duplicate]));
+    const Index row = row_of(loose.offsets.data(), loose.rows, duplicate);
+    throw Error(ErrorCode::invalid_matrix, refusal(row, loose.columns[duplicate]));
   }
   return merge_duplicates(loose);
 }

@@ -32,11 +32,7 @@ std::string offsets_fault(Index rows, const Array<Offset>& offsets, std::size_t 
   return {};
 }
 
-Index row_of(const Array<Offset>& offsets, Offset entry) {
-  return static_cast<Index>(std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin()) - 1;
-}
-
-std::string columns_fault(Index cols, const Array<Offset>& offsets, const Array<Index>& columns) {
+std::string columns_fault(Index rows, Index cols, const Array<Offset>& offsets, const Array<Index>& columns) {
   FirstPosition outside;
   parallel_ranges(static_cast<Offset>(columns.size()), entry_grain, [&](Offset begin, Offset end) {
     for (Offset i = begin; i < end; ++i)
@@ -44,8 +40,8 @@ std::string columns_fault(Index cols, const Array<Offset>& offsets, const Array<
   });
   if (!outside.found()) return {};
   const Offset entry = outside.get();
-  return "entry " + text(entry) + " (row " + text(row_of(offsets, entry)) + ") is in column " + text(columns[entry]) +
-         ", but the matrix has " + text(cols) + " columns, counted from 0";
+  return "entry " + text(entry) + " (row " + text(row_of(offsets.data(), rows, entry)) + ") is in column " +
+         text(columns[entry]) + ", but the matrix has " + text(cols) + " columns, counted from 0";
 }
 
 std::string order_fault(Index rows, const Array<Offset>& offsets, const Array<Index>& columns) {
@@ -56,8 +52,8 @@ std::string order_fault(Index rows, const Array<Offset>& offsets, const Array<In
   });
   if (!wrong.found()) return {};
   const Offset entry = wrong.get();
-  const std::string place =
-      "entry " + text(entry) + " (row " + text(row_of(offsets, entry)) + ", column " + text(columns[entry]) + ")";
+  const std::string place = "entry " + text(entry) + " (row " + text(row_of(offsets.data(), rows, entry)) +
+                            ", column " + text(columns[entry]) + ")";
   if (columns[entry] == columns[entry - 1]) return place + " repeats the column of the entry before it";
   return place + " comes after column " + text(columns[entry - 1]) + "; columns must ascend inside a row";
 }
@@ -69,7 +65,7 @@ std::string check(const Csr<V>& matrix) {
   if (matrix.rows < 0 || matrix.cols < 0)
     return "a matrix of " + text(matrix.rows) + " x " + text(matrix.cols) + " cannot be";
   std::string fault = offsets_fault(matrix.rows, matrix.offsets, matrix.columns.size(), matrix.values.size());
-  if (fault.empty()) fault = columns_fault(matrix.cols, matrix.offsets, matrix.columns);
+  if (fault.empty()) fault = columns_fault(matrix.rows, matrix.cols, matrix.offsets, matrix.columns);
   if (fault.empty()) fault = order_fault(matrix.rows, matrix.offsets, matrix.columns);
   return fault;
 }
@@ -79,7 +75,7 @@ Csr<V> make_csr(std::int64_t rows, std::int64_t cols, Array<Offset> offsets, Arr
                 Duplicates duplicates) {
   check_dimensions(rows, cols);
   std::string fault = offsets_fault(static_cast<Index>(rows), offsets, columns.size(), values.size());
-  if (fault.empty()) fault = columns_fault(static_cast<Index>(cols), offsets, columns);
+  if (fault.empty()) fault = columns_fault(static_cast<Index>(rows), static_cast<Index>(cols), offsets, columns);
   if (!fault.empty()) throw Error(ErrorCode::invalid_matrix, fault);
 
   const auto refusal = [&](Index row, Index column) {

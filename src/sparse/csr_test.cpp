@@ -29,7 +29,7 @@ TEST(CsrCheck, NamesTheFirstFault) {
   using M = Csr<double>;
   EXPECT_EQ(fault([](M& m) { m.rows = -1; }), "a matrix of -1 x 3 cannot be");
   EXPECT_EQ(fault([](M& m) { m.rows = 4; }), "the matrix has 4 rows and so needs 5 offsets, not 4");
-  EXPECT_EQ(fault([](M& m) { m.values = m.values.first(3); }), "there are 4 columns but 3 values");
+  EXPECT_EQ(fault([](M& m) { m.values = {1, 2, 3}; }), "there are 4 columns but 3 values");
   EXPECT_EQ(fault([](M& m) { m.offsets[0] = 1; }), "the first offset is 1 instead of 0");
   EXPECT_EQ(fault([](M& m) { m.offsets[1] = 3; }), "the offsets fall from 3 to 2 at row 1");
   EXPECT_EQ(fault([](M& m) { m.offsets[3] = 3; }), "the last offset is 3 but there are 4 entries");

@@ -12,11 +12,16 @@ namespace weft {
 /// Work over the entries of a Csr is cut by entries, not by rows, so that one enormous row is shared by all threads.
 constexpr Offset entry_grain = 1 << 16;
 
+/// The row that holds an entry.
+inline Index row_of(const Offset* offsets, Index rows, Offset entry) {
+  return static_cast<Index>(std::upper_bound(offsets, offsets + rows, entry) - offsets) - 1;
+}
+
 /// Calls body(row, begin, end) for each piece of a row that lies in the entries begin..end; empty rows are passed over.
 template <class F>
 void for_row_parts(const Offset* offsets, Index rows, Offset begin, Offset end, F&& body) {
   if (begin >= end) return;
-  Index row = static_cast<Index>(std::upper_bound(offsets, offsets + rows, begin) - offsets) - 1;
+  Index row = row_of(offsets, rows, begin);
   while (begin < end) {
     const Offset stop = std::min(offsets[row + 1], end);
     if (begin < stop) body(row, begin, stop);

@@ -145,3 +145,14 @@ def test_a_reader_that_went_away_ends_the_tool_quietly(weft):
     done = weft("info", "gen:poisson2d:5", stdout=write)
     os.close(write)
     assert done.returncode == -signal.SIGPIPE and done.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_output_to_standard_output_goes_behind_what_stands_there(succeed, small_mtx, tmp_path, name):
+    with open(tmp_path / "log.txt", "a") as log:
+        log.write("hello\n")
+        log.flush()
+        succeed("spmv", small_mtx.name, "-o", name, "-q", stdout=log)
+        log.write("bye\n")
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    assert lines[0] == "hello" and lines[1].startswith("%%MatrixMarket matrix array") and lines[-1] == "bye"

@@ -2,25 +2,17 @@
 // them are reached too. The result is a canonical matrix or a weft::Error.
 #include <weft/csr.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
-#include "io/checksum.hpp"
-#include "io/container.hpp"
-#include "io/container_layout.hpp"
+#include "io/container_testing.hpp"
 #include "io/csr_container.hpp"
+#include "require.hpp"
 
 namespace {
 
 using weft::io::FileHeader;
-using weft::io::SectionRecord;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 template <weft::Value V>
 void read(std::span<const std::byte> bytes) {
@@ -34,7 +26,8 @@ void read(std::span<const std::byte> bytes) {
   }
 }
 
-void sign(std::span<std::byte> bytes) {
+/// A header that is believed, whatever the bytes were, and checksums that agree.
+void forge(std::span<std::byte> bytes) {
   if (bytes.size() < sizeof(FileHeader)) return;
   FileHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
@@ -43,20 +36,8 @@ void sign(std::span<std::byte> bytes) {
   header.version = weft::io::container_version;
   header.file_bytes = bytes.size();
   header.reserved = {};
-  header.checksum = 0;
-  const std::size_t table =
-      std::min(bytes.size(), sizeof(header) + std::size_t{header.sections} * sizeof(SectionRecord));
-  for (std::size_t at = sizeof(header); at + sizeof(SectionRecord) <= table; at += sizeof(SectionRecord)) {
-    SectionRecord record;
-    std::memcpy(&record, bytes.data() + at, sizeof(record));
-    const std::size_t size = weft::io::element_size(static_cast<weft::io::ElementType>(record.type));
-    if (size == 0 || record.offset > bytes.size() || record.count > (bytes.size() - record.offset) / size) continue;
-    record.checksum = weft::io::section_checksum(bytes.subspan(record.offset, record.count * size));
-    std::memcpy(bytes.data() + at, &record, sizeof(record));
-  }
   std::memcpy(bytes.data(), &header, sizeof(header));
-  header.checksum = weft::io::hash64(bytes.first(table));
-  std::memcpy(bytes.data(), &header, sizeof(header));
+  weft::io::testing::sign(bytes);
 }
 
 }  // namespace
@@ -65,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   weft::set_threads(1);
   weft::Array<std::byte> bytes = weft::Array<std::byte>::copy_of(std::as_bytes(std::span(data, size)));
   read<double>(bytes);
-  sign(bytes);
+  forge(bytes);
   read<double>(bytes);
   read<float>(bytes);
   return 0;
