@@ -205,7 +205,6 @@ TEST(LineCharts, WrapTheirKey) {
   const std::string key = "<rect class=\"p";
   for (std::size_t at = picture.find(key + "0"); at != std::string::npos; at = picture.find(key, at + 1)) {
     const double x = std::stod(picture.substr(picture.find(" x=\"", at) + 4));
-    if (picture.compare(at, key.size() + 3, key + "age") == 0) continue;  // the page itself
     EXPECT_LT(x, 600);
     places.emplace(x, std::stod(picture.substr(picture.find(" y=\"", at) + 4)));
   }
