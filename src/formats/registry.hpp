@@ -5,10 +5,12 @@
 #include <weft/structure.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "formats/operator.hpp"
+#include "simt/tuning.hpp"
 
 namespace weft {
 
@@ -16,6 +18,7 @@ struct BuildOptions {
   Device device;
   std::string variant;  ///< empty: the format chooses
   Progress progress = {};
+  std::optional<simt::Tuning> tuning = {};  ///< none: the numbers kept for the device
 };
 
 template <Value V>

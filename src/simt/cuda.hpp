@@ -28,8 +28,9 @@ __device__ __forceinline__ T* dynamic_shared(std::int64_t /*count*/, std::int64_
   return reinterpret_cast<T*>(weft_dynamic_shared + byte_offset);
 }
 
+namespace detail {
 template <class... Parameters>
-void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
+void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream, bool early,
             std::type_identity_t<Parameters>... arguments) {
   ::weft::simt::check_launch_limits(kernel.name, grid, block, shared_bytes);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
@@ -44,7 +45,38 @@ void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t sha
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = static_cast<cudaStream_t>(stream.native());
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &overlap;
+  config.numAttrs = early ? 1 : 0;
   gpu::require(cudaLaunchKernelEx(&config, kernel.function, arguments...), "kernel ", kernel.name);
+}
+
+/// Kernels can start early from Hopper on.
+inline bool can_start_early() {
+  int device = 0, major = 0;
+  gpu::require(cudaGetDevice(&device), "cudaGetDevice");
+  gpu::require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+  return major >= 9;
+}
+}  // namespace detail
+
+template <class... Parameters>
+void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
+            std::type_identity_t<Parameters>... arguments) {
+  detail::launch(kernel, grid, block, shared_bytes, stream, false, arguments...);
+}
+template <class... Parameters>
+void launch_early(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
+                  std::type_identity_t<Parameters>... arguments) {
+  detail::launch(kernel, grid, block, shared_bytes, stream, detail::can_start_early(), arguments...);
+}
+
+__device__ __forceinline__ void wait_for_earlier_kernels() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
@@ -128,6 +160,17 @@ __device__ __forceinline__ T atomic_min(T& target, std::type_identity_t<T> value
     }
     return old;
   }
+}
+
+/// Stores `value` so that the host, once it sees it, sees all that this thread has seen or written before.
+__device__ __forceinline__ void publish(unsigned& target, unsigned value) {
+  __threadfence_system();
+  *static_cast<volatile unsigned*>(&target) = value;
+}
+
+template <class T>
+__device__ __forceinline__ T atomic_or(T& target, std::type_identity_t<T> bits) {
+  return static_cast<T>(atomicOr(reinterpret_cast<AtomicBits<T>*>(&target), static_cast<AtomicBits<T>>(bits)));
 }
 
 }  // namespace weft::on_cuda::simt

@@ -66,6 +66,13 @@ void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t sha
                  &bound});
 }
 
+template <class... Parameters>
+void launch_early(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream,
+                  std::type_identity_t<Parameters>... arguments) {
+  launch(kernel, grid, block, shared_bytes, stream, arguments...);
+}
+inline void wait_for_earlier_kernels() {}
+
 inline void sync_block(std::source_location site = std::source_location::current()) { emulator::block_barrier(site); }
 
 template <class T>
@@ -119,6 +126,14 @@ T atomic_max(Target&& target, std::type_identity_t<T> value) {
 template <class Target, class T = Held<Target>>
 T atomic_min(Target&& target, std::type_identity_t<T> value) {
   return update_atomically(std::forward<Target>(target), [=](T old) { return std::min(old, value); });
+}
+inline void publish(unsigned& target, unsigned value) {
+  std::atomic_ref<unsigned>(target).store(value, std::memory_order_release);
+}
+
+template <class Target, class T = Held<Target>>
+T atomic_or(Target&& target, std::type_identity_t<T> bits) {
+  return update_atomically(std::forward<Target>(target), [=](T old) { return static_cast<T>(old | bits); });
 }
 template <class Target, class T = Held<Target>>
 T atomic_exchange(Target&& target, std::type_identity_t<T> value) {

@@ -10,6 +10,11 @@ struct Tuning {
   double csr_entries_per_lane_f32 = 11;
   double csr_entries_per_lane_f64 = 6;
   double csr_uneven = 16;  ///< ... or a whole warp, if the longest row is so many times the mean
+  /// csr:speculative, in the paper's letters, by `weft tune-kernels`: W entries a lane and tile, S tiles a bunch, B
+  /// bunches a group (docs/tuning.md).
+  int speculative_width_f32 = 6, speculative_width_f64 = 4;
+  int speculative_tiles_f32 = 8, speculative_tiles_f64 = 8;
+  int speculative_bunches_f32 = 8, speculative_bunches_f64 = 8;
 };
 
 /// The numbers for one architecture: `compute_capability` as in DeviceInfo, 90 for sm_90 and 0 for the emulator.
@@ -18,6 +23,8 @@ constexpr Tuning tuning_for(int /*compute_capability*/) { return {}; }
 /// Those that fix the size of arrays, and so are compiled in: the same for all architectures.
 inline constexpr int block_threads = 256;
 inline constexpr int csr_stream_entries_per_thread = 8;
+inline constexpr int csr_merge_items = 2;    // entries a lane and chunk
+inline constexpr int csr_merge_chunks = 16;  // chunks a warp
 inline constexpr int coo_entries_per_lane = 16;
 
 }  // namespace weft::simt

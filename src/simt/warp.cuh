@@ -8,10 +8,10 @@
 /// Warp and block primitives for kernels that run on a GPU and on the emulator. Blocks are one-dimensional, or their x
 /// extent is a multiple of 32. A mask names exactly the lanes that make the call; all of them must come.
 ///
-/// Besides these, the backend gives: sync_block(); atomic_add, atomic_max, atomic_min, atomic_exchange(target, value)
-/// and atomic_cas(target, expected, desired), where target is an element of global or shared memory and the old value
-/// is returned; load_readonly(p), load_streaming(p) and store_streaming(p, value), for data that nobody writes
-/// meanwhile and for data that is used once.
+/// Besides these, the backend gives: sync_block(); atomic_add, atomic_max, atomic_min, atomic_or,
+/// atomic_exchange(target, value) and atomic_cas(target, expected, desired), where target is an element of global or
+/// shared memory and the old value is returned; load_readonly(p), load_streaming(p) and store_streaming(p, value), for
+/// data that nobody writes meanwhile and for data that is used once.
 namespace weft::WEFT_SIMT_NAMESPACE::simt {
 
 inline constexpr unsigned full_mask = 0xffffffffu;

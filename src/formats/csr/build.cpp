@@ -70,7 +70,7 @@ class CpuOperator final : public Operator<V> {
   }
 
   OperatorInfo info() const override {
-    return {"",
+    return {"merge",
             std::to_string(chunks_.size() - 1) + " pieces of " + std::to_string(items_per_chunk) + " rows + entries, " +
                 std::to_string(8 * sizeof(O)) + "-bit offsets",
             offsets_.bytes() + columns_.bytes() + values_.bytes() + chunks_.bytes() + carries_.bytes()};
@@ -109,7 +109,11 @@ const Format& format() {
     f.info.summary = "rows one after the other, as they come: no conversion";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.types = {ValueType::f32, ValueType::f64};
-    f.info.variants = {{"scalar", "a thread a row", gpus},
+    const std::vector<Device::Kind> all{Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.variants = {{"auto", "chooses among these by the lengths of the rows, as plain csr does", all},
+                       {"merge", "equal shares of rows + entries, whatever the rows look like", all},
+                       {"speculative", "segmented sums of equal tiles of entries: few empty rows", gpus},
+                       {"scalar", "a thread a row", gpus},
                        {"stream", "a block stages the products of its rows in shared memory: even rows", gpus},
                        {"vector", "2 to 32 threads a row, by the mean row length", gpus},
                        {"vector2", "2 threads a row", gpus},

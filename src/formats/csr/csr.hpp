@@ -35,6 +35,43 @@ struct CpuMatrix {
   V* carries = nullptr;
 };
 
+/// A tile of csr:speculative that holds an empty row: rows [start, stop) end in it, and the sums of those that have
+/// entries wait in the places from `start` on. skip is 1 when the first sum is in the synchronizer instead.
+struct Dirty {
+  Index start = 0;
+  Index stop = 0;
+  int skip = 0;
+};
+constexpr int most_tiles_a_bunch = 31;  // S: each lane finds one of the S + 1 boundaries
+
+/// Cuts arrays out of one piece of memory, each aligned for any use. Without memory it only counts.
+class Carver {
+ public:
+  explicit Carver(std::byte* memory = nullptr) : memory_(memory) {}
+  template <class T>
+  T* take(Offset count) {
+    std::byte* const taken = memory_ ? memory_ + bytes_ : nullptr;
+    constexpr std::size_t alignment = 256;
+    bytes_ += (static_cast<std::size_t>(count) * sizeof(T) + alignment - 1) / alignment * alignment;
+    return reinterpret_cast<T*>(taken);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* memory_;
+  std::size_t bytes_ = 0;
+};
+
+/// What the GPU kernels read. O is uint32 where the entries' numbers fit.
+template <class V, class O>
+struct View {
+  Index rows = 0;
+  Offset entries = 0;
+  const O* offsets = nullptr;
+  const Index* columns = nullptr;
+  const V* values = nullptr;
+};
+
 WEFT_FOR_EACH_ISA(template <class V, class O>
                   void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads);)
 

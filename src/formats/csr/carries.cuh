@@ -1,0 +1,67 @@
+#pragma once
+#include "formats/csr/csr.hpp"
+#include "formats/gpu_product.cuh"
+
+namespace weft::WEFT_SIMT_NAMESPACE::csr {
+
+using ::weft::csr::Carver;
+using ::weft::csr::View;
+
+/// What warps know of rows that others finish. Those of one row are neighbours.
+template <class V>
+struct Carries {
+  Index* rows = nullptr;  // -1: none
+  V* values = nullptr;    // vector j of carry c at [j * count + c]
+  Offset count = 0;
+};
+
+/// y += alpha * (the carries of a row), for every row by the lane or warp that has its first carry. The order of the
+/// additions depends on `carries.rows` only.
+template <class V>
+__global__ void __launch_bounds__(::weft::simt::block_threads) csr_add_carries(Carries<V> carries, Product<V> product) {
+  simt::wait_for_earlier_kernels();
+  const Offset begin = simt::global_thread_id() / 32 * 32;
+  if (begin >= carries.count) return;  // for the whole warp
+  const int lane = simt::lane_id();
+  const auto row_of = [&](Offset c) { return c < carries.count ? carries.rows[c] : -1; };
+  const Index row = row_of(begin + lane);
+  Index row_before = simt::shuffle_up(simt::full_mask, row, 1), row_after = simt::shuffle_down(simt::full_mask, row, 1);
+  if (lane == 0) row_before = begin == 0 ? -1 : row_of(begin - 1);
+  if (lane == 31) row_after = row_of(begin + 32);
+  // A run that an earlier warp has begun is that warp's to finish.
+  const unsigned heads = simt::ballot(simt::full_mask, row != row_before);
+  const bool own = row >= 0 && (heads & (simt::full_mask >> (31 - lane))) != 0;
+  const bool goes_on = simt::shuffle(simt::full_mask, static_cast<int>(own && row == row_after), 31) != 0;
+  const Index last_row = simt::shuffle(simt::full_mask, row, 31);
+
+  for (int j = 0; j < product.count; ++j) {
+    const V* values = carries.values + j * carries.count;
+    V sum = simt::warp_segmented_sum(row >= 0 ? values[begin + lane] : V(0), heads);
+    if (goes_on) {
+      V rest = 0;
+      bool more = true;
+      for (Offset at = begin + 32; more; at += 128) {
+        WEFT_UNROLL
+        for (int u = 0; u < 4; ++u) {
+          const Offset c = at + u * 32 + lane;
+          const bool same = row_of(c) == last_row;
+          if (same) rest += values[c];
+          more = more && simt::all(simt::full_mask, same);
+        }
+      }
+      rest = simt::warp_reduce_sum(rest);
+      if (lane == 31) sum += rest;
+    }
+    if (own && (lane == 31 || row != row_after))
+      product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)] += product.alpha * sum;
+  }
+}
+
+template <class V>
+void add_carries(const Carries<V>& carries, const Product<V>& product, Stream stream) {
+  constexpr int threads = ::weft::simt::block_threads;
+  simt::launch_early(WEFT_KERNEL(csr_add_carries<V>), simt::blocks_for(carries.count, threads), threads, 0, stream,
+                     carries, product);
+}
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::csr
