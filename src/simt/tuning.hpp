@@ -9,7 +9,11 @@ struct Tuning {
   /// Otherwise it gives a row as many threads as leave each about this many entries ...
   double csr_entries_per_lane_f32 = 11;
   double csr_entries_per_lane_f64 = 6;
-  double csr_uneven = 16;  ///< ... or a whole warp, if the longest row is so many times the mean
+  double csr_uneven = 16;           ///< ... or a whole warp, if the longest row is so many times the mean
+  double csr_vector_longest = 4;    ///< longer rows on average get a warp each, if none is so many times longer ...
+  int csr_vector_rows = 4096;       ///< ... and there are as many of them
+  double csr_speculative_mean = 3;  ///< csr:auto speculates on rows up to this long on average, if none is empty
+  double csr_graph_empty = 0.2;     ///< csr:merge takes a matrix with a larger share of empty rows for a graph
   /// csr:speculative, in the paper's letters, by `weft tune-kernels`: W entries a lane and tile, S tiles a bunch, B
   /// bunches a group (docs/tuning.md).
   int speculative_width_f32 = 6, speculative_width_f64 = 4;
@@ -23,8 +27,9 @@ constexpr Tuning tuning_for(int /*compute_capability*/) { return {}; }
 /// Those that fix the size of arrays, and so are compiled in: the same for all architectures.
 inline constexpr int block_threads = 256;
 inline constexpr int csr_stream_entries_per_thread = 8;
-inline constexpr int csr_merge_items = 2;    // entries a lane and chunk
-inline constexpr int csr_merge_chunks = 16;  // chunks a warp
+inline constexpr int csr_merge_narrow_items = 2, csr_merge_narrow_chunks = 16;  // entries a lane, and chunks a warp
+inline constexpr int csr_merge_wide_items_f32 = 6, csr_merge_wide_items_f64 = 4, csr_merge_wide_chunks = 8;
+inline constexpr int csr_merge_block_items = 6;  // steps a thread
 inline constexpr int coo_entries_per_lane = 16;
 
 }  // namespace weft::simt

@@ -112,6 +112,9 @@ const Format& format() {
     const std::vector<Device::Kind> all{Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.variants = {{"auto", "chooses among these by the lengths of the rows, as plain csr does", all},
                        {"merge", "equal shares of rows + entries, whatever the rows look like", all},
+                       {"merge-block", "a share a block, summed from shared memory", gpus},
+                       {"merge-narrow", "a share a warp, which leaves the cache to x: power-law graphs", gpus},
+                       {"merge-wide", "a share a warp, many entries at once", gpus},
                        {"speculative", "segmented sums of equal tiles of entries: few empty rows", gpus},
                        {"scalar", "a thread a row", gpus},
                        {"stream", "a block stages the products of its rows in shared memory: even rows", gpus},

@@ -19,8 +19,9 @@ enum class Algorithm { vector, stream, merge, speculative };
 struct Schedule {
   Algorithm algorithm = Algorithm::vector;
   int lanes = 1;  // threads a row, of vector and of stream for several vectors
+  MergeKernel merge = MergeKernel::block;
   SpeculativeShape shape;
-  bool empty_rows = false;
+  Index empty_rows = 0;
 };
 
 template <class V>
@@ -39,9 +40,22 @@ SpeculativeShape shape_of(const ::weft::simt::Tuning& tuning) {
 
 /// The rule of `csr:auto`, see README.md.
 Algorithm choose_algorithm(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
-  if (rows.mean_row <= tuning.csr_stream_mean && rows.longest_row <= tuning.csr_stream_longest)
-    return Algorithm::stream;
-  return rows.empty_rows == 0 ? Algorithm::speculative : Algorithm::merge;
+  const auto longest = static_cast<double>(rows.longest_row);
+  if (rows.mean_row <= tuning.csr_stream_mean && longest <= tuning.csr_stream_longest) return Algorithm::stream;
+  if (rows.mean_row > tuning.csr_stream_mean && longest <= tuning.csr_vector_longest * rows.mean_row &&
+      rows.rows >= tuning.csr_vector_rows)
+    return Algorithm::vector;
+  if (rows.mean_row <= tuning.csr_speculative_mean && rows.empty_rows == 0) return Algorithm::speculative;
+  return Algorithm::merge;
+}
+
+/// Many empty rows among uneven ones are taken for a power-law graph: its columns are scattered, and few of them are
+/// wanted again and again.
+template <class V>
+MergeKernel choose_merge(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
+  if (static_cast<double>(rows.empty_rows) > tuning.csr_graph_empty * static_cast<double>(rows.rows))
+    return MergeKernel::narrow;
+  return sizeof(V) == 4 ? MergeKernel::wide : MergeKernel::block;
 }
 
 template <Value V>
@@ -57,17 +71,21 @@ Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
     return schedule;
   }
   const RowLengths rows = analyze_rows(matrix);
-  schedule.empty_rows = rows.empty_rows > 0;
+  schedule.empty_rows = rows.empty_rows;
   const double per_lane = sizeof(V) == 4 ? tuning.csr_entries_per_lane_f32 : tuning.csr_entries_per_lane_f64;
   schedule.lanes = 2;
   while (schedule.lanes < 32 && schedule.lanes * per_lane < rows.mean_row) schedule.lanes *= 2;
   if (static_cast<double>(rows.longest_row) > tuning.csr_uneven * rows.mean_row && rows.longest_row > 32)
     schedule.lanes = 32;
-  schedule.algorithm = variant == "vector"        ? Algorithm::vector
-                       : variant == "stream"      ? Algorithm::stream
-                       : variant == "merge"       ? Algorithm::merge
-                       : variant == "speculative" ? Algorithm::speculative
-                                                  : choose_algorithm(rows, tuning);
+  schedule.merge = variant == "merge-narrow"  ? MergeKernel::narrow
+                   : variant == "merge-wide"  ? MergeKernel::wide
+                   : variant == "merge-block" ? MergeKernel::block
+                                              : choose_merge<V>(rows, tuning);
+  schedule.algorithm = variant == "vector"            ? Algorithm::vector
+                       : variant == "stream"          ? Algorithm::stream
+                       : variant.starts_with("merge") ? Algorithm::merge
+                       : variant == "speculative"     ? Algorithm::speculative
+                                                      : choose_algorithm(rows, tuning);
   return schedule;
 }
 
@@ -128,8 +146,10 @@ class GpuOperator final : public Operator<V> {
         info.details = "rows summed from shared memory";
         break;
       case Algorithm::merge:
-        info.variant = "merge";
-        info.details = "shares of " + std::to_string(MergeShape<V>::steps) + " rows + entries";
+        info.variant = schedule_.merge == MergeKernel::narrow ? "merge-narrow"
+                       : schedule_.merge == MergeKernel::wide ? "merge-wide"
+                                                              : "merge-block";
+        info.details = "shares of " + std::to_string(merge_steps<V>(schedule_.merge)) + " rows + entries";
         break;
       case Algorithm::speculative:
         info.variant = "speculative";
@@ -148,7 +168,7 @@ class GpuOperator final : public Operator<V> {
   }
 
   void carve(Carver& space) {
-    if (schedule_.algorithm == Algorithm::merge) merge_ = MergeSpace<V>(view(), space);
+    if (schedule_.algorithm == Algorithm::merge) merge_ = MergeSpace<V>(view(), schedule_.merge, space);
     if (schedule_.algorithm == Algorithm::speculative)
       speculation_ = speculation_for(view(), schedule_.shape, true, schedule_.empty_rows, space);
   }

@@ -27,11 +27,12 @@ constexpr int most_bunches = 8;  // in a group
 template <class V>
 struct Speculation {
   Offset tiles = 0;
+  Offset most_dirty = 0;
   int tiles_a_bunch = 0;              // S
   Index* tile_rows = nullptr;         // where tiles begin, if that was searched for; else null
   Carries<V> synchronizer;            // one a bunch
   unsigned* dirty_counter = nullptr;  // null: tile t has place t in the speculator, clean ones with start -1
-  Dirty* speculator = nullptr;        // room for every tile
+  Dirty* speculator = nullptr;        // room for most_dirty tiles
   V* sums = nullptr;                  // of dirty tiles, in the place of the row they are taken for
   unsigned* finished = nullptr;       // null, or for each bunch the number of the last product it has finished
   unsigned product_number = 0;
@@ -89,6 +90,16 @@ __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
   const Index bunch_row = simt::shuffle(simt::full_mask, tile_row, 0);
   const bool joins = bunch > 0 && static_cast<Offset>(matrix.offsets[bunch_row]) < bunch_begin;
   V transmitter = 0;
+  unsigned dirty_tiles = 0, joining_tiles = 0;  // a bit a tile
+  // A lane has the borders of one of the tile's first rows at hand before it needs them.
+  O next_begin = 0, next_end = 0;
+  const auto fetch_rows = [&](Index start) {
+    if (start + lane < matrix.rows) {
+      next_begin = matrix.offsets[start + lane];
+      next_end = matrix.offsets[start + lane + 1];
+    }
+  };
+  fetch_rows(bunch_row);
 
   for (int t = 0; t < tiles; ++t) {
     const Offset begin = bunch_begin + static_cast<Offset>(t) * tile;
@@ -105,12 +116,16 @@ __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
     simt::sync_warp();
     bool saw_empty = false;
     for (Offset row = static_cast<Offset>(start) + lane; row < stop; row += 32) {
-      const O row_begin = matrix.offsets[row], row_end = matrix.offsets[row + 1];
+      const bool fetched = row - start == lane;
+      const O row_begin = fetched ? next_begin : matrix.offsets[row],
+              row_end = fetched ? next_end : matrix.offsets[row + 1];
       saw_empty |= row_begin == row_end;
       const int k = static_cast<int>(static_cast<Offset>(row_end) - begin) - 1;
       if (row_begin != row_end) simt::atomic_or(descriptor[k / 32], 1u << k % 32);
     }
     const bool dirty = simt::any(simt::full_mask, saw_empty);
+    dirty_tiles |= static_cast<unsigned>(dirty) << t;
+    fetch_rows(stop);
     simt::sync_warp();
     unsigned ends[W];
     WEFT_UNROLL
@@ -132,12 +147,8 @@ __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
       }
       segment += simt::popcount(static_cast<std::uint32_t>(ends[u]));
     }
+    joining_tiles |= static_cast<unsigned>(first_joins) << t;
     if (lane == 0) {
-      if (dirty)
-        work.speculator[work.dirty_counter != nullptr ? simt::atomic_add(*work.dirty_counter, 1u) : first_tile + t] = {
-            start, stop, first_joins ? 1 : 0};
-      else if (work.dirty_counter == nullptr && work.speculator != nullptr)
-        work.speculator[first_tile + t].start = -1;
       // What the bunch has of a row that goes on in the next one.
       if (t + 1 == tiles && stop < matrix.rows && static_cast<Offset>(matrix.offsets[stop]) < begin + length) {
         if (joins && stop == bunch_row)
@@ -149,6 +160,22 @@ __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
     simt::sync_warp();
   }
   if (lane == 0) work.synchronizer.rows[bunch] = joins ? bunch_row : -1;
+  if (work.speculator != nullptr) {
+    const Index stop = simt::shuffle_down(simt::full_mask, tile_row, 1);
+    const bool dirty = lane < tiles && (dirty_tiles >> lane & 1u) != 0;
+    Offset place = first_tile + lane;
+    if (work.dirty_counter != nullptr) {
+      unsigned base = 0;
+      if (lane == 0 && dirty_tiles != 0)
+        base = simt::atomic_add(*work.dirty_counter, static_cast<unsigned>(simt::popcount(std::uint32_t{dirty_tiles})));
+      place = simt::shuffle(simt::full_mask, base, 0) +
+              simt::popcount(static_cast<std::uint32_t>(dirty_tiles & ((1u << lane) - 1)));
+    }
+    if (dirty)
+      work.speculator[place] = {tile_row, stop, static_cast<int>(joining_tiles >> lane & 1u)};
+    else if (work.dirty_counter == nullptr && lane < tiles)
+      work.speculator[place].start = -1;
+  }
   if (work.finished != nullptr) {
     simt::sync_warp();
     if (lane == 0) simt::publish(work.finished[bunch], work.product_number);
@@ -159,22 +186,21 @@ __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
 template <class V, class O>
 __global__ void __launch_bounds__(::weft::simt::block_threads)
     csr_check(View<V, O> matrix, Speculation<V> work, Product<V> product) {
+  simt::wait_for_earlier_kernels();
   const int lane = simt::lane_id();
-  const unsigned warps = gridDim.x * blockDim.x / 32;
-  const unsigned tiles = *work.dirty_counter;
-  for (auto d = static_cast<unsigned>(simt::global_thread_id() / 32); d < tiles; d += warps) {
-    const Dirty tile = work.speculator[d];
-    Offset next = tile.start;  // where the next sum waits
-    for (Offset begin = tile.start; begin < tile.stop; begin += 32) {
-      const Offset row = begin + lane;
-      const bool inside = row < tile.stop;
-      const bool full = inside && matrix.offsets[row] != matrix.offsets[row + 1];
-      const unsigned fulls = simt::ballot(simt::full_mask, full);
-      const Offset from = next + simt::popcount(static_cast<std::uint32_t>(fulls & ((1u << lane) - 1)));
-      if (inside && !(full && from == tile.start && tile.skip != 0))
-        store_sum(product, static_cast<Index>(row), 0, full ? work.sums[from] : V(0));
-      next += simt::popcount(static_cast<std::uint32_t>(fulls));
-    }
+  const Offset place = simt::global_thread_id() / 32;
+  if (place >= *work.dirty_counter) return;  // for the whole warp
+  const Dirty tile = work.speculator[place];
+  Offset next = tile.start;  // where the next sum waits
+  for (Offset begin = tile.start; begin < tile.stop; begin += 32) {
+    const Offset row = begin + lane;
+    const bool inside = row < tile.stop;
+    const bool full = inside && matrix.offsets[row] != matrix.offsets[row + 1];
+    const unsigned fulls = simt::ballot(simt::full_mask, full);
+    const Offset from = next + simt::popcount(static_cast<std::uint32_t>(fulls & ((1u << lane) - 1)));
+    if (inside && !(full && from == tile.start && tile.skip != 0))
+      store_sum(product, static_cast<Index>(row), 0, full ? work.sums[from] : V(0));
+    next += simt::popcount(static_cast<std::uint32_t>(fulls));
   }
 }
 
@@ -199,9 +225,9 @@ void with_width(int width, F&& body) {
 }
 
 /// Cuts the arrays of both stages out of `space`. `searched`: with room for the tiles' rows, for speculative_search to
-/// fill in once. Without `empty_rows` nothing is kept for dirty tiles: there will be none.
+/// fill in once. There are no more dirty tiles than `empty_rows`; for 0 nothing is kept for them.
 template <class V, class O>
-Speculation<V> speculation_for(const View<V, O>& matrix, const SpeculativeShape& shape, bool searched, bool empty_rows,
+Speculation<V> speculation_for(const View<V, O>& matrix, const SpeculativeShape& shape, bool searched, Index empty_rows,
                                Carver& space) {
   Speculation<V> work;
   const Offset tile = 32 * shape.width;
@@ -210,9 +236,10 @@ Speculation<V> speculation_for(const View<V, O>& matrix, const SpeculativeShape&
   const Offset bunches = (work.tiles + shape.tiles - 1) / shape.tiles;
   if (searched) work.tile_rows = space.take<Index>(work.tiles + 1);
   work.synchronizer = {space.take<Index>(bunches), space.take<V>(bunches), bunches};
-  if (empty_rows) {
+  work.most_dirty = work.tiles < empty_rows ? work.tiles : empty_rows;
+  if (work.most_dirty > 0) {
     work.dirty_counter = space.take<unsigned>(1);
-    work.speculator = space.take<Dirty>(work.tiles);
+    work.speculator = space.take<Dirty>(work.most_dirty);
     work.sums = space.take<V>(matrix.rows);
   }
   return work;
@@ -226,7 +253,10 @@ void speculative_search(const View<V, O>& matrix, const SpeculativeShape& shape,
                matrix.rows, matrix.entries, matrix.offsets, 32 * shape.width, work.tiles, work.tile_rows);
 }
 
-inline __global__ void csr_reset(unsigned* counter) { *counter = 0; }
+template <class Counter>
+__global__ void csr_reset(Counter* counter) {
+  *counter = 0;
+}
 
 template <class V, class O>
 void speculate(const View<V, O>& matrix, const SpeculativeShape& shape, const Speculation<V>& work,
@@ -243,11 +273,12 @@ template <class V, class O>
 void speculative_multiply(const View<V, O>& matrix, const SpeculativeShape& shape, const Speculation<V>& work,
                           const Product<V>& product, Stream stream) {
   constexpr int threads = ::weft::simt::block_threads;
-  constexpr unsigned check_blocks = 1024;  // they share the dirty tiles, however many those are
-  if (work.dirty_counter != nullptr) simt::launch(WEFT_KERNEL(csr_reset), 1, 1, 0, stream, work.dirty_counter);
+  if (work.dirty_counter != nullptr)
+    simt::launch(WEFT_KERNEL(csr_reset<unsigned>), 1, 1, 0, stream, work.dirty_counter);
   speculate(matrix, shape, work, product, stream);
   if (work.dirty_counter != nullptr)
-    simt::launch(WEFT_KERNEL(csr_check<V, O>), check_blocks, threads, 0, stream, matrix, work, product);
+    simt::launch_early(WEFT_KERNEL(csr_check<V, O>), simt::blocks_for(work.most_dirty, threads / 32), threads, 0,
+                       stream, matrix, work, product);
   if (work.synchronizer.count > 1) add_carries(work.synchronizer, product, stream);
 }
 
