@@ -29,7 +29,7 @@ inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
   Offset k = 0;
   V sum = 0;
   prefetch(values, columns);
-  if (length >= 2 * width) {
+  if (length >= width) {
     simd::Simd<V> first = 0, second = 0;
     const auto step = [&] {
       first += simd::load(values + k) * simd::gather(x, columns + k);
@@ -43,6 +43,10 @@ inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
       prefetch(values + k, columns + k);
     }
     if (k + 2 * width <= length) step();
+    if (k + width <= length) {
+      first += simd::load(values + k) * simd::gather(x, columns + k);
+      k += width;
+    }
     sum = simd::sum_of<V>(first + second);
   }
   for (; k < length; ++k) sum += values[k] * x[columns[k]];

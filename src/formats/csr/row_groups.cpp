@@ -58,18 +58,17 @@ void sort_rows(const Offset* offsets, Chunk begin, Chunk end, ChunkShape& shape,
 
 RowGroups group_rows(Index rows, const Array<Offset>& offsets, const Array<Chunk>& chunks) {
   const auto count = static_cast<std::int64_t>(chunks.size()) - 1;
-  RowGroups groups{Array<ChunkShape>(static_cast<std::size_t>(count)), {}};
+  // Memory for all orders, of which the system supplies what is written to.
+  RowGroups groups{Array<ChunkShape>(static_cast<std::size_t>(count)),
+                   Array<std::uint16_t>(static_cast<std::size_t>(rows))};
   std::atomic<bool> any_grouped = false;
   parallel_for(count, chunks_at_once, [&](std::int64_t c) {
-    groups.shapes[c] = shape_of(offsets.data(), chunks[c], chunks[c + 1], rows);
-    if (groups.shapes[c].kind == ChunkShape::Kind::grouped) any_grouped.store(true, std::memory_order_relaxed);
+    ChunkShape& shape = groups.shapes[c] = shape_of(offsets.data(), chunks[c], chunks[c + 1], rows);
+    if (shape.kind != ChunkShape::Kind::grouped) return;
+    any_grouped.store(true, std::memory_order_relaxed);
+    sort_rows(offsets.data(), chunks[c], chunks[c + 1], shape, groups.order.data());
   });
-  if (!any_grouped) return groups;
-  groups.order = Array<std::uint16_t>(static_cast<std::size_t>(rows));
-  parallel_for(count, chunks_at_once, [&](std::int64_t c) {
-    if (groups.shapes[c].kind == ChunkShape::Kind::grouped)
-      sort_rows(offsets.data(), chunks[c], chunks[c + 1], groups.shapes[c], groups.order.data());
-  });
+  if (!any_grouped) groups.order = {};
   return groups;
 }
 
