@@ -94,36 +94,55 @@ void multiply_in_order(const CpuMatrix<V, O>& matrix, const Product<V>& product,
     dots<Count>(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x, product.x_stride, carry);
 }
 
-/// A chunk whose rows all have Length entries: no offsets to read, and no loop whose end must be guessed.
-template <Offset Length, class V>
-void multiply_equal(const V* values, const Index* columns, Index begin, Index end, const Product<V>& product) {
-  // As many rows as have Length lines of values.
-  constexpr Index rows_at_once = static_cast<Index>(line<V>);
-  const V* x = product.x;
-  Index row = begin;
-  const auto multiply_row = [&] {
-    V sum = 0;
+template <Offset Length, Index Rows, class O>
+inline bool all_have(const O* offsets) {
+  O differences = 0;
 #pragma GCC unroll 8
-    for (Offset k = 0; k < Length; ++k) sum += values[k] * x[columns[k]];
-    store<1>(product, row, &sum);
-    values += Length;
-    columns += Length;
-    ++row;
-  };
-  while (row + rows_at_once <= end) {
-#pragma GCC unroll 8
-    for (Offset k = 0; k < Length; ++k) prefetch(values + k * line<V>, columns + k * line<V>);
-    for (Index r = 0; r < rows_at_once; ++r) multiply_row();
-  }
-  while (row < end) multiply_row();
+  for (Index r = 0; r < Rows; ++r) differences |= (offsets[r + 1] - offsets[r]) ^ static_cast<O>(Length);
+  return differences == 0;
 }
 
-template <Offset Length = 1, class V>
-void multiply_equal(Offset length, const V* values, const Index* columns, Index begin, Index end,
-                    const Product<V>& product) {
-  if (length == Length) return multiply_equal<Length>(values, columns, begin, end, product);
-  if constexpr (Length < ChunkShape::longest_equal)
-    multiply_equal<Length + 1>(length, values, columns, begin, end, product);
+/// A chunk most of whose rows have Length entries: eight such rows at a time are multiplied without a loop whose end
+/// must be guessed.
+template <Offset Length, bool All, class V, class O>
+void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end) {
+  constexpr Index rows_at_once = 8;
+  const V* values = matrix.values + begin.entry;
+  const Index* columns = matrix.columns + begin.entry;
+  const V* x = product.x;
+  for (Index row = begin.row; row < end.row;) {
+    const O* offsets = matrix.offsets + row;
+    const Index rows = end.row - row < rows_at_once ? end.row - row : rows_at_once;
+    if (rows == rows_at_once && (All || all_have<Length, rows_at_once>(offsets))) {
+#pragma GCC unroll 8
+      for (Offset k = 0; k < rows_at_once * Length; k += line<V>) prefetch(values + k, columns + k);
+      for (Index r = 0; r < rows_at_once; ++r) {
+        V sum = 0;
+#pragma GCC unroll 8
+        for (Offset k = 0; k < Length; ++k) sum += values[r * Length + k] * x[columns[r * Length + k]];
+        store<1>(product, row + r, &sum);
+      }
+    } else {
+      for (Index r = 0; r < rows; ++r) {
+        const Offset skipped = static_cast<Offset>(offsets[r] - offsets[0]);
+        const V sum = dot(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
+        store<1>(product, row + r, &sum);
+      }
+    }
+    const Offset done = All ? rows * Length : static_cast<Offset>(offsets[rows] - offsets[0]);
+    values += done;
+    columns += done;
+    row += rows;
+  }
+}
+
+template <Offset Length = 1, class V, class O>
+void multiply_alike(const ChunkShape& shape, const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin,
+                    Chunk end) {
+  if (shape.length == Length)
+    return shape.kind == ChunkShape::Kind::equal ? multiply_alike<Length, true>(matrix, product, begin, end)
+                                                 : multiply_alike<Length, false>(matrix, product, begin, end);
+  if constexpr (Length < ChunkShape::longest_equal) multiply_alike<Length + 1>(shape, matrix, product, begin, end);
 }
 
 /// products[k] = values[k] * x[columns[k]], `length` of them.
@@ -198,9 +217,8 @@ void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Of
   const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
   if constexpr (Count == 1) {
     const ChunkShape& shape = matrix.shapes[c];
-    if (shape.kind == ChunkShape::Kind::equal)
-      return multiply_equal(shape.length, matrix.values + begin.entry, matrix.columns + begin.entry, begin.row, end.row,
-                            product);
+    if (shape.kind == ChunkShape::Kind::equal || shape.kind == ChunkShape::Kind::alike)
+      return multiply_alike(shape, matrix, product, begin, end);
     if (shape.kind == ChunkShape::Kind::grouped) return multiply_grouped(matrix, product, begin, end, shape);
   }
   multiply_in_order<Count>(matrix, product, begin, end, matrix.carries + c * max_vectors);

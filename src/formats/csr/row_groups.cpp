@@ -32,8 +32,8 @@ ChunkShape shape_of(const Offset* offsets, Chunk begin, Chunk end, Index rows) {
     changes += length != before;
     before = length;
   }
-  if (changes == 0 && first >= 1 && first <= ChunkShape::longest_equal)
-    return {ChunkShape::Kind::equal, static_cast<std::uint8_t>(first)};
+  if (changes * 8 <= end.row - begin.row && first >= 1 && first <= ChunkShape::longest_equal)
+    return {changes == 0 ? ChunkShape::Kind::equal : ChunkShape::Kind::alike, static_cast<std::uint8_t>(first)};
   const bool fits = entries <= most_staged && end.row - begin.row <= std::numeric_limits<std::uint16_t>::max();
   if (fits && changes > 0 && entries <= changes * entries_per_misprediction) return {ChunkShape::Kind::grouped};
   return {};

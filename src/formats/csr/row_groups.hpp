@@ -13,6 +13,7 @@ constexpr Offset most_staged = 4096;
 struct ChunkShape {
   enum class Kind : std::uint8_t {
     in_order,  ///< row by row
+    alike,     ///< row by row, and most have `length` entries, 1 to longest_equal
     equal,     ///< row by row, and all have `length` entries, 1 to longest_equal
     grouped,   ///< all products first, then the sums of all rows of no entry, of one, of two, ...
   };
