@@ -142,7 +142,7 @@ void multiply_alike(const ChunkShape& shape, const CpuMatrix<V, O>& matrix, cons
   if (shape.length == Length)
     return shape.kind == ChunkShape::Kind::equal ? multiply_alike<Length, true>(matrix, product, begin, end)
                                                  : multiply_alike<Length, false>(matrix, product, begin, end);
-  if constexpr (Length < ChunkShape::longest_equal) multiply_alike<Length + 1>(shape, matrix, product, begin, end);
+  if constexpr (Length < longest_alike) multiply_alike<Length + 1>(shape, matrix, product, begin, end);
 }
 
 /// products[k] = values[k] * x[columns[k]], `length` of them.
@@ -159,6 +159,7 @@ void stage_products(const V* values, const Index* columns, Offset length, const 
   for (; k < length; ++k) products[k] = values[k] * x[columns[k]];
 }
 
+/// The sum of a row too long for the groups.
 template <class V>
 inline V sum_of_terms(const V* terms, Offset length) {
   constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
@@ -192,8 +193,8 @@ const std::uint16_t* sum_groups(const ChunkShape& shape, const std::uint16_t* or
     return sum_groups<Length + 1>(shape, end, offsets, entry, products, product, first_row);
 }
 
-/// A chunk of short rows of changing lengths: how long the next row is cannot be guessed, and each wrong guess would
-/// stop the loads of x that the CPU has begun.
+/// A chunk of short rows of changing lengths: how long the next row is cannot be guessed, and with each wrong guess
+/// the CPU has to begin anew what it had begun of the rows behind, the loads of x above all.
 template <class V, class O>
 void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end,
                       const ChunkShape& shape) {

@@ -15,27 +15,46 @@ constexpr Offset entries_per_misprediction = 16;
 
 constexpr std::int64_t chunks_at_once = 64;
 
+/// Rows are alike when at most one in this many differs in length from the row before.
+constexpr Offset rows_per_change = 8;
+
+Offset length_of(const Offset* offsets, Index row) { return offsets[row + 1] - offsets[row]; }
+
 /// The group of a row: its length, or longest_group + 1.
 int group_of(const Offset* offsets, Index row) {
-  return static_cast<int>(std::min<Offset>(offsets[row + 1] - offsets[row], longest_group + 1));
+  return static_cast<int>(std::min<Offset>(length_of(offsets, row), longest_group + 1));
+}
+
+/// The length more than half of the rows have, or else any row's (Boyer and Moore's majority vote).
+Offset usual_length(const Offset* offsets, Index begin, Index end) {
+  Offset usual = 0;
+  Index votes = 0;
+  for (Index row = begin; row < end; ++row) {
+    const Offset length = length_of(offsets, row);
+    if (votes == 0) usual = length;
+    votes += length == usual ? 1 : -1;
+  }
+  return usual;
 }
 
 /// All but the counts.
-ChunkShape shape_of(const Offset* offsets, Chunk begin, Chunk end, Index rows) {
-  const bool ends_inside_row = end.row < rows && end.entry != offsets[end.row];
+ChunkShape shape_of(const Offset* offsets, Chunk begin, Chunk end, Index rows_of_matrix) {
+  const bool ends_inside_row = end.row < rows_of_matrix && end.entry != offsets[end.row];
   if (begin.row == end.row || begin.entry != offsets[begin.row] || ends_inside_row) return {};
-  const Offset entries = end.entry - begin.entry;
-  const Offset first = offsets[begin.row + 1] - offsets[begin.row];
-  Offset before = first, changes = 0;
+  const Offset rows = end.row - begin.row, entries = end.entry - begin.entry;
+  Offset before = length_of(offsets, begin.row), changes = 0;
   for (Index row = begin.row + 1; row < end.row; ++row) {
-    const Offset length = offsets[row + 1] - offsets[row];
+    const Offset length = length_of(offsets, row);
     changes += length != before;
     before = length;
   }
-  if (changes * 8 <= end.row - begin.row && first >= 1 && first <= ChunkShape::longest_equal)
-    return {changes == 0 ? ChunkShape::Kind::equal : ChunkShape::Kind::alike, static_cast<std::uint8_t>(first)};
-  const bool fits = entries <= most_staged && end.row - begin.row <= std::numeric_limits<std::uint16_t>::max();
-  if (fits && changes > 0 && entries <= changes * entries_per_misprediction) return {ChunkShape::Kind::grouped};
+  if (changes * rows_per_change <= rows) {
+    const Offset usual = changes == 0 ? before : usual_length(offsets, begin.row, end.row);
+    if (usual >= 1 && usual <= longest_alike)
+      return {changes == 0 ? ChunkShape::Kind::equal : ChunkShape::Kind::alike, static_cast<std::uint8_t>(usual)};
+  }
+  const bool fits = entries <= most_staged && rows <= std::numeric_limits<std::uint16_t>::max();
+  if (fits && entries < changes * entries_per_misprediction) return {ChunkShape::Kind::grouped};
   return {};
 }
 

@@ -3,7 +3,10 @@
 
 namespace weft::csr {
 
-/// Lengths up to this one have a loop of their own in the grouped kernel.
+/// Lengths up to this one have code of their own for chunks of rows that are alike.
+constexpr Offset longest_alike = 8;
+
+/// Lengths up to this one have a loop of their own in grouped chunks.
 constexpr int longest_group = 16;
 
 /// A grouped chunk has at most this many entries: their products wait in the first-level cache for being summed.
@@ -13,11 +16,10 @@ constexpr Offset most_staged = 4096;
 struct ChunkShape {
   enum class Kind : std::uint8_t {
     in_order,  ///< row by row
-    alike,     ///< row by row, and most have `length` entries, 1 to longest_equal
-    equal,     ///< row by row, and all have `length` entries, 1 to longest_equal
+    alike,     ///< row by row, where most have `length` entries, 1 to longest_alike
+    equal,     ///< the same, and all have
     grouped,   ///< all products first, then the sums of all rows of no entry, of one, of two, ...
   };
-  static constexpr Offset longest_equal = 8;
 
   Kind kind = Kind::in_order;
   std::uint8_t length = 0;
