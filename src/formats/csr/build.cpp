@@ -41,13 +41,15 @@ namespace {
 
 // About 50 KB of matrix: well over a hand-out's cost, and the products of short rows stay in the first-level cache.
 constexpr Offset items_per_chunk = 4096;
-constexpr Offset items_per_thread = 4096;  // below this, waking a thread costs more than it brings
+constexpr std::size_t large_x_bytes = std::size_t{2} << 20;  // what second-level caches hold
+constexpr Offset items_per_thread = 4096;                    // below this, waking a thread costs more than it brings
 
 template <Value V, class O>
 class CpuOperator final : public Operator<V> {
  public:
   CpuOperator(const Csr<V>& matrix, Array<O> offsets)
       : rows_(matrix.rows),
+        large_x_(static_cast<std::size_t>(matrix.cols) * sizeof(V) > large_x_bytes),
         offsets_(std::move(offsets)),
         columns_(matrix.columns),
         values_(matrix.values),
@@ -65,6 +67,7 @@ class CpuOperator final : public Operator<V> {
                                .chunk_count = static_cast<Offset>(chunks_.size()) - 1,
                                .shapes = groups_.shapes.data(),
                                .order = groups_.order.data(),
+                               .large_x = large_x_,
                                .carries = carries_.data()};
     const Offset useful = 1 + (rows_ + static_cast<Offset>(values_.size())) / items_per_thread;
     const int workers = static_cast<int>(std::min<Offset>(threads(), useful));
@@ -87,6 +90,7 @@ class CpuOperator final : public Operator<V> {
 
  private:
   Index rows_;
+  bool large_x_;
   Array<O> offsets_;
   Array<Index> columns_;
   Array<V> values_;

@@ -12,7 +12,7 @@ namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
 /// The CPU's own prefetcher stops at every page, so the kernels ask for the matrix this many entries ahead, once for
 /// every line of values. Past the end of the arrays that asks for nothing.
-constexpr Offset entries_ahead = 256;
+constexpr Offset entries_ahead = 512;
 template <class V>
 constexpr Offset line = static_cast<Offset>(64 / sizeof(V));
 
@@ -145,17 +145,25 @@ void multiply_alike(const ChunkShape& shape, const CpuMatrix<V, O>& matrix, cons
   if constexpr (Length < longest_alike) multiply_alike<Length + 1>(shape, matrix, product, begin, end);
 }
 
-/// products[k] = values[k] * x[columns[k]], `length` of them.
+/// products[k] = values[k] * x[columns[k]], `length` of them. Elements of a large x are asked for ahead, too.
 template <class V>
-void stage_products(const V* values, const Index* columns, Offset length, const V* x, V* products) {
+void stage_products(const V* values, const Index* columns, Offset length, const V* x, bool large_x, V* products) {
   constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
+  constexpr Offset x_ahead = 128;
   Offset k = 0;
-  for (; k + line<V> <= length; k += line<V>) {
+  const auto stage_line = [&] {
     prefetch(values + k, columns + k);
 #pragma GCC unroll 4
     for (Offset i = k; i < k + line<V>; i += width)
       simd::store(simd::load(values + i) * simd::gather(x, columns + i), products + i);
+    k += line<V>;
+  };
+  while (large_x && k + line<V> + x_ahead <= length) {
+#pragma GCC unroll 16
+    for (Offset i = 0; i < line<V>; ++i) __builtin_prefetch(x + columns[k + x_ahead + i]);
+    stage_line();
   }
+  while (k + line<V> <= length) stage_line();
   for (; k < length; ++k) products[k] = values[k] * x[columns[k]];
 }
 
@@ -200,7 +208,7 @@ void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
                       const ChunkShape& shape) {
   V products[most_staged];
   stage_products(matrix.values + begin.entry, matrix.columns + begin.entry, end.entry - begin.entry, product.x,
-                 products);
+                 matrix.large_x, products);
   const O* offsets = matrix.offsets + begin.row;
   const O entry = offsets[0];
   const std::uint16_t* order_end = matrix.order + end.row;

@@ -36,6 +36,7 @@ struct CpuMatrix {
   Offset chunk_count = 0;
   const ChunkShape* shapes = nullptr;    ///< one a chunk
   const std::uint16_t* order = nullptr;  ///< see RowGroups
+  bool large_x = false;                  ///< most of x is not in the second-level cache
   V* carries = nullptr;
 };
 

@@ -194,6 +194,7 @@ TEST(CsrRowGroups, KernelsWithWideOffsets) {
                                               .chunk_count = static_cast<Offset>(chunks.size()) - 1,
                                               .shapes = groups.shapes.data(),
                                               .order = groups.order.data(),
+                                              .large_x = true,
                                               .carries = carries.data()};
     const std::vector<double> x(static_cast<std::size_t>(matrix.cols), 2.0);
     std::vector<double> y(static_cast<std::size_t>(matrix.rows), -1.0);
