@@ -114,11 +114,11 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
     const O* offsets = matrix.offsets + row;
     const Index rows = end.row - row < rows_at_once ? end.row - row : rows_at_once;
     if (rows == rows_at_once && (All || all_have<Length, rows_at_once>(offsets))) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (Offset k = 0; k < rows_at_once * Length; k += line<V>) prefetch(values + k, columns + k);
       for (Index r = 0; r < rows_at_once; ++r) {
         V sum = 0;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (Offset k = 0; k < Length; ++k) sum += values[r * Length + k] * x[columns[r * Length + k]];
         store<1>(product, row + r, &sum);
       }

@@ -4,7 +4,7 @@
 namespace weft::csr {
 
 /// Lengths up to this one have code of their own for chunks of rows that are alike.
-constexpr Offset longest_alike = 8;
+constexpr Offset longest_alike = 16;
 
 /// Lengths up to this one have a loop of their own in grouped chunks.
 constexpr int longest_group = 16;
