@@ -10,8 +10,9 @@ namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
-/// The CPU's own prefetcher stops at every page, so the kernels ask for the matrix this many entries ahead, once for
-/// every line of values. Past the end of the arrays that asks for nothing.
+/// The kernels ask for the matrix this many entries ahead, once for every line of values: the CPU's own prefetching is
+/// not enough, probably since it stops at every page (bench/NOTES.md). Past the end of the arrays that asks for
+/// nothing.
 constexpr Offset entries_ahead = 512;
 template <class V>
 constexpr Offset line = static_cast<Offset>(64 / sizeof(V));

@@ -9,8 +9,8 @@
 namespace weft::csr {
 namespace {
 
-/// A row of another length than the one before costs a mispredicted branch, about 20 cycles; staging the products costs
-/// about one cycle an entry (bench/NOTES.md).
+/// A row of another length than the one before costs a mispredicted branch, taken for some 20 cycles; staging the
+/// products costs about a cycle an entry. Twice as many made no difference (bench/NOTES.md).
 constexpr Offset entries_per_misprediction = 16;
 
 constexpr std::int64_t chunks_at_once = 64;
