@@ -20,6 +20,11 @@ inline Simd<V> load(const V* from) {
   return Simd<V>(from, std::experimental::element_aligned);
 }
 
+template <class V>
+inline void store(const Simd<V>& lanes, V* to) {
+  lanes.copy_to(to, std::experimental::element_aligned);
+}
+
 /// x[indices[0]], x[indices[1]], ...
 template <class V, class I>
 inline Simd<V> gather(const V* x, const I* indices) {

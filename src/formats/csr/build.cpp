@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "formats/csr/csr.hpp"
+#include "formats/csr/row_groups.hpp"
 #include "formats/vectors.hpp"
 
 namespace weft::csr {
@@ -38,26 +39,36 @@ Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets) {
 
 namespace {
 
-constexpr Offset items_per_chunk =
-    8192;  // about 100 KB of matrix: well under a millisecond, well over a hand-out's cost
-constexpr Offset items_per_thread = 4096;  // below this, waking a thread costs more than it brings
+// About 50 KB of matrix: well over a hand-out's cost, and the products of short rows stay in the first-level cache.
+constexpr Offset items_per_chunk = 4096;
+constexpr std::size_t large_x_bytes = std::size_t{2} << 20;  // what second-level caches hold
+constexpr Offset items_per_thread = 4096;                    // below this, waking a thread costs more than it brings
 
 template <Value V, class O>
 class CpuOperator final : public Operator<V> {
  public:
   CpuOperator(const Csr<V>& matrix, Array<O> offsets)
       : rows_(matrix.rows),
+        large_x_(static_cast<std::size_t>(matrix.cols) * sizeof(V) > large_x_bytes),
         offsets_(std::move(offsets)),
         columns_(matrix.columns),
         values_(matrix.values),
         chunks_(cut_into_chunks(matrix.rows, matrix.offsets, items_per_chunk)),
+        groups_(group_rows(matrix.rows, matrix.offsets, chunks_)),
         carries_(chunks_.size() * max_vectors) {}
 
   void apply(const Product<V>& product, Stream) override {
     if (product.alpha == V(0)) return scale_on_cpu(product, rows_);
-    const CpuMatrix<V, O> view{rows_,          offsets_.data(), columns_.data(),
-                               values_.data(), chunks_.data(),  static_cast<Offset>(chunks_.size()) - 1,
-                               carries_.data()};
+    const CpuMatrix<V, O> view{.rows = rows_,
+                               .offsets = offsets_.data(),
+                               .columns = columns_.data(),
+                               .values = values_.data(),
+                               .chunks = chunks_.data(),
+                               .chunk_count = static_cast<Offset>(chunks_.size()) - 1,
+                               .shapes = groups_.shapes.data(),
+                               .order = groups_.order.data(),
+                               .large_x = large_x_,
+                               .carries = carries_.data()};
     const Offset useful = 1 + (rows_ + static_cast<Offset>(values_.size())) / items_per_thread;
     const int workers = static_cast<int>(std::min<Offset>(threads(), useful));
     WEFT_CALL_ISA(multiply<V, O>)(view, product, workers);
@@ -73,15 +84,18 @@ class CpuOperator final : public Operator<V> {
     return {"merge",
             std::to_string(chunks_.size() - 1) + " pieces of " + std::to_string(items_per_chunk) + " rows + entries, " +
                 std::to_string(8 * sizeof(O)) + "-bit offsets",
-            offsets_.bytes() + columns_.bytes() + values_.bytes() + chunks_.bytes() + carries_.bytes()};
+            offsets_.bytes() + columns_.bytes() + values_.bytes() + chunks_.bytes() + groups_.shapes.bytes() +
+                groups_.order.bytes() + carries_.bytes()};
   }
 
  private:
   Index rows_;
+  bool large_x_;
   Array<O> offsets_;
   Array<Index> columns_;
   Array<V> values_;
   Array<Chunk> chunks_;
+  RowGroups groups_;
   Array<V> carries_;
   bool shares_values_ = true;  // with the caller's matrix, until new values come
 };

@@ -2,7 +2,7 @@
 #include <omp.h>
 
 #include "core/simd.hpp"
-#include "formats/csr/csr.hpp"
+#include "formats/csr/row_groups.hpp"
 #include "formats/vector_count.hpp"
 
 namespace weft::csr::WEFT_ISA_NAMESPACE {
@@ -10,17 +10,43 @@ namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
+/// The kernels ask for the matrix this many entries ahead, once for every line of values: the CPU's own prefetching is
+/// not enough, probably since it stops at every page (bench/NOTES.md). Past the end of the arrays that asks for
+/// nothing.
+constexpr Offset entries_ahead = 512;
+template <class V>
+constexpr Offset line = static_cast<Offset>(64 / sizeof(V));
+
+template <class V>
+inline void prefetch(const V* values, const Index* columns) {
+  __builtin_prefetch(values + entries_ahead);
+  __builtin_prefetch(columns + entries_ahead);
+}
+
 /// Sum of values[k] * x[columns[k]] over `length` entries.
 template <class V>
 inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
   constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
   Offset k = 0;
   V sum = 0;
-  if (length >= 2 * width) {
+  prefetch(values, columns);
+  if (length >= width) {
     simd::Simd<V> first = 0, second = 0;
-    for (; k + 2 * width <= length; k += 2 * width) {
+    const auto step = [&] {
       first += simd::load(values + k) * simd::gather(x, columns + k);
       second += simd::load(values + k + width) * simd::gather(x, columns + k + width);
+      k += 2 * width;
+    };
+    static_assert(line<V> == 4 * width);
+    while (k + line<V> <= length) {
+      step();
+      step();
+      prefetch(values + k, columns + k);
+    }
+    if (k + 2 * width <= length) step();
+    if (k + width <= length) {
+      first += simd::load(values + k) * simd::gather(x, columns + k);
+      k += width;
     }
     sum = simd::sum_of<V>(first + second);
   }
@@ -53,10 +79,10 @@ inline void store(const Product<V>& product, Index row, const V* sums) {
   }
 }
 
-/// Finishes every row that ends in chunk `c`; what belongs to a row that goes on is left in the chunk's carry.
+/// Finishes every row that ends in the chunk from `begin` to `end`; what belongs to a row that goes on is left in
+/// `carry`.
 template <int Count, class V, class O>
-void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Offset c) {
-  const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
+void multiply_in_order(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end, V* carry) {
   V sums[Count];
   Offset entry = begin.entry;
   for (Index row = begin.row; row < end.row; ++row) {
@@ -66,8 +92,146 @@ void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Of
     entry = row_end;
   }
   if (entry < end.entry)
-    dots<Count>(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x, product.x_stride,
-                matrix.carries + c * max_vectors);
+    dots<Count>(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x, product.x_stride, carry);
+}
+
+template <Offset Length, Index Rows, class O>
+inline bool all_have(const O* offsets) {
+  O differences = 0;
+#pragma GCC unroll 8
+  for (Index r = 0; r < Rows; ++r) differences |= (offsets[r + 1] - offsets[r]) ^ static_cast<O>(Length);
+  return differences == 0;
+}
+
+/// A chunk most of whose rows have Length entries: eight such rows at a time are multiplied without a loop whose end
+/// must be guessed.
+template <Offset Length, bool All, class V, class O>
+void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end) {
+  constexpr Index rows_at_once = 8;
+  const V* values = matrix.values + begin.entry;
+  const Index* columns = matrix.columns + begin.entry;
+  const V* x = product.x;
+  for (Index row = begin.row; row < end.row;) {
+    const O* offsets = matrix.offsets + row;
+    const Index rows = end.row - row < rows_at_once ? end.row - row : rows_at_once;
+    if (rows == rows_at_once && (All || all_have<Length, rows_at_once>(offsets))) {
+#pragma GCC unroll 16
+      for (Offset k = 0; k < rows_at_once * Length; k += line<V>) prefetch(values + k, columns + k);
+      for (Index r = 0; r < rows_at_once; ++r) {
+        V sum = 0;
+#pragma GCC unroll 16
+        for (Offset k = 0; k < Length; ++k) sum += values[r * Length + k] * x[columns[r * Length + k]];
+        store<1>(product, row + r, &sum);
+      }
+    } else {
+      for (Index r = 0; r < rows; ++r) {
+        const Offset skipped = static_cast<Offset>(offsets[r] - offsets[0]);
+        const V sum = dot(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
+        store<1>(product, row + r, &sum);
+      }
+    }
+    const Offset done = All ? rows * Length : static_cast<Offset>(offsets[rows] - offsets[0]);
+    values += done;
+    columns += done;
+    row += rows;
+  }
+}
+
+template <Offset Length = 1, class V, class O>
+void multiply_alike(const ChunkShape& shape, const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin,
+                    Chunk end) {
+  if (shape.length == Length)
+    return shape.kind == ChunkShape::Kind::equal ? multiply_alike<Length, true>(matrix, product, begin, end)
+                                                 : multiply_alike<Length, false>(matrix, product, begin, end);
+  if constexpr (Length < longest_alike) multiply_alike<Length + 1>(shape, matrix, product, begin, end);
+}
+
+/// products[k] = values[k] * x[columns[k]], `length` of them. Elements of a large x are asked for ahead, too.
+template <class V>
+void stage_products(const V* values, const Index* columns, Offset length, const V* x, bool large_x, V* products) {
+  constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
+  constexpr Offset x_ahead = 128;
+  Offset k = 0;
+  const auto stage_line = [&] {
+    prefetch(values + k, columns + k);
+#pragma GCC unroll 4
+    for (Offset i = k; i < k + line<V>; i += width)
+      simd::store(simd::load(values + i) * simd::gather(x, columns + i), products + i);
+    k += line<V>;
+  };
+  while (large_x && k + line<V> + x_ahead <= length) {
+#pragma GCC unroll 16
+    for (Offset i = 0; i < line<V>; ++i) __builtin_prefetch(x + columns[k + x_ahead + i]);
+    stage_line();
+  }
+  while (k + line<V> <= length) stage_line();
+  for (; k < length; ++k) products[k] = values[k] * x[columns[k]];
+}
+
+/// The sum of a row too long for the groups.
+template <class V>
+inline V sum_of_terms(const V* terms, Offset length) {
+  constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
+  simd::Simd<V> first = 0, second = 0;
+  Offset k = 0;
+  for (; k + 2 * width <= length; k += 2 * width) {
+    first += simd::load(terms + k);
+    second += simd::load(terms + k + width);
+  }
+  V sum = simd::sum_of<V>(first + second);
+  for (; k < length; ++k) sum += terms[k];
+  return sum;
+}
+
+/// Sums the rows of each length, beginning with Length, in a loop without a branch that depends on the row. Row r of
+/// the chunk has the products offsets[r] - entry and following. Returns the end of these rows in `order`.
+template <Offset Length = 0, class V, class O>
+const std::uint16_t* sum_groups(const ChunkShape& shape, const std::uint16_t* order, const O* offsets, O entry,
+                                const V* products, const Product<V>& product, Index first_row) {
+  const std::uint16_t* end = order + shape.counts[Length];
+  for (; order < end; ++order) {
+    const V* terms = products + (offsets[*order] - entry);
+    V sum = 0;
+#pragma GCC unroll 16
+    for (Offset k = 0; k < Length; ++k) sum += terms[k];
+    store<1>(product, first_row + *order, &sum);
+  }
+  if constexpr (Length == longest_group)
+    return end;
+  else
+    return sum_groups<Length + 1>(shape, end, offsets, entry, products, product, first_row);
+}
+
+/// A chunk of short rows of changing lengths: how long the next row is cannot be guessed, and with each wrong guess
+/// the CPU has to begin anew what it had begun of the rows behind, the loads of x above all.
+template <class V, class O>
+void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end,
+                      const ChunkShape& shape) {
+  V products[most_staged];
+  stage_products(matrix.values + begin.entry, matrix.columns + begin.entry, end.entry - begin.entry, product.x,
+                 matrix.large_x, products);
+  const O* offsets = matrix.offsets + begin.row;
+  const O entry = offsets[0];
+  const std::uint16_t* order_end = matrix.order + end.row;
+  for (const std::uint16_t* row =
+           sum_groups(shape, matrix.order + begin.row, offsets, entry, products, product, begin.row);
+       row < order_end; ++row) {
+    const V sum =
+        sum_of_terms(products + (offsets[*row] - entry), static_cast<Offset>(offsets[*row + 1] - offsets[*row]));
+    store<1>(product, begin.row + *row, &sum);
+  }
+}
+
+template <int Count, class V, class O>
+void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Offset c) {
+  const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
+  if constexpr (Count == 1) {
+    const ChunkShape& shape = matrix.shapes[c];
+    if (shape.kind == ChunkShape::Kind::equal || shape.kind == ChunkShape::Kind::alike)
+      return multiply_alike(shape, matrix, product, begin, end);
+    if (shape.kind == ChunkShape::Kind::grouped) return multiply_grouped(matrix, product, begin, end, shape);
+  }
+  multiply_in_order<Count>(matrix, product, begin, end, matrix.carries + c * max_vectors);
 }
 
 template <int Count, class V, class O>

@@ -22,6 +22,8 @@ Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset it
 /// The offsets in 32 bits; the caller has made sure that they fit.
 Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets);
 
+struct ChunkShape;  // row_groups.hpp
+
 /// What the CPU kernel reads. O is uint32 where the entries' numbers fit, since offsets are bytes to move too.
 /// `carries` has room for max_vectors sums a chunk.
 template <class V, class O>
@@ -32,6 +34,9 @@ struct CpuMatrix {
   const V* values = nullptr;
   const Chunk* chunks = nullptr;
   Offset chunk_count = 0;
+  const ChunkShape* shapes = nullptr;    ///< one a chunk
+  const std::uint16_t* order = nullptr;  ///< see RowGroups
+  bool large_x = false;                  ///< most of x is not in the second-level cache
   V* carries = nullptr;
 };
 
