@@ -13,6 +13,7 @@ struct VariantInfo {
   std::string name;
   std::string summary;
   std::vector<Device::Kind> devices;
+  bool waits = false;  ///< `apply` needs the host until it is done, and no CUDA graph can capture it
 };
 
 /// What one format can do: the registry's entry as users see it.

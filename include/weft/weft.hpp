@@ -11,6 +11,7 @@
 #include <weft/io.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime.hpp>
+#include <weft/spmv.hpp>
 #include <weft/structure.hpp>
 #include <weft/types.hpp>
 #include <weft/version.hpp>

@@ -91,6 +91,21 @@ void release(int index, void* memory) noexcept {
   cudaSetDevice(previous);
 }
 
+void* allocate_mapped(int index, std::size_t bytes) {
+  CurrentDevice current(Device::gpu(index));
+  void* memory = nullptr;
+  require(cudaHostAlloc(&memory, bytes ? bytes : 1, cudaHostAllocMapped | cudaHostAllocPortable),
+          "allocating host memory for the GPU");
+  void* seen_by_gpu = nullptr;
+  const cudaError_t status = cudaHostGetDevicePointer(&seen_by_gpu, memory, 0);
+  if (status == cudaSuccess && seen_by_gpu == memory) return memory;
+  cudaFreeHost(memory);
+  require(status, "mapping host memory for the GPU");
+  throw Error(ErrorCode::unsupported, "gpu" + std::to_string(index) + " and the host do not share an address space");
+}
+
+void release_mapped(void* memory) noexcept { cudaFreeHost(memory); }
+
 void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
   CurrentDevice current(Device::gpu(index));
   require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)), "copying to the GPU");
@@ -105,6 +120,14 @@ void copy_out(int index, void* to, const void* from, std::size_t bytes, Stream s
 void synchronize(int index, Stream stream) {
   CurrentDevice current(Device::gpu(index));
   require(cudaStreamSynchronize(native(stream)), "waiting for the GPU");
+}
+
+bool is_done(int index, Stream stream) {
+  CurrentDevice current(Device::gpu(index));
+  const cudaError_t status = cudaStreamQuery(native(stream));
+  if (status == cudaErrorNotReady) return false;
+  require(status, "waiting for the GPU");
+  return true;
 }
 
 CurrentDevice::CurrentDevice(Device device) {
@@ -169,9 +192,12 @@ std::string why_none() { return "this build has no GPU code; configure with -DWE
 DeviceInfo describe(int) { refuse(); }
 void* allocate(int, std::size_t) { refuse(); }
 void release(int, void*) noexcept {}
+void* allocate_mapped(int, std::size_t) { refuse(); }
+void release_mapped(void*) noexcept {}
 void copy_in(int, void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_out(int, void*, const void*, std::size_t, Stream) { refuse(); }
 void synchronize(int, Stream) { refuse(); }
+bool is_done(int, Stream) { refuse(); }
 CurrentDevice::CurrentDevice(Device) {}
 CurrentDevice::~CurrentDevice() = default;
 EventTimer::EventTimer(int index) : index_(index) { refuse(); }

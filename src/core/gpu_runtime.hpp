@@ -14,9 +14,14 @@ DeviceInfo describe(int index);
 
 void* allocate(int index, std::size_t bytes);
 void release(int index, void* memory) noexcept;
+/// Memory of the host that the GPU reads and writes in place, at the same address.
+void* allocate_mapped(int index, std::size_t bytes);
+void release_mapped(void* memory) noexcept;
 void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_out(int index, void* to, const void* from, std::size_t bytes, Stream stream);
 void synchronize(int index, Stream stream);
+/// Whether all work queued on `stream` is done; throws what went wrong there.
+bool is_done(int index, Stream stream);
 
 /// Makes GPU `index` current for this thread while it lives; does nothing for other devices.
 class CurrentDevice {

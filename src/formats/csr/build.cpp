@@ -130,6 +130,7 @@ const Format& format() {
                        {"merge-narrow", "a share a warp, which leaves the cache to x: power-law graphs", gpus},
                        {"merge-wide", "a share a warp, many entries at once", gpus},
                        {"speculative", "segmented sums of equal tiles of entries: few empty rows", gpus},
+                       {"speculative-cpu", "the same, its second stage on the CPU", gpus, true},
                        {"scalar", "a thread a row", gpus},
                        {"stream", "a block stages the products of its rows in shared memory: even rows", gpus},
                        {"vector", "2 to 32 threads a row, by the mean row length", gpus},

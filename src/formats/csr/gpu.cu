@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/csr/csr.hpp"
+#include "formats/csr/hybrid.cuh"
 #include "formats/csr/merge.cuh"
 #include "formats/csr/rows.cuh"
 #include "formats/csr/speculative.cuh"
@@ -13,7 +14,7 @@
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 namespace {
 
-enum class Algorithm { vector, stream, merge, speculative };
+enum class Algorithm { vector, stream, merge, speculative, hybrid };
 
 /// How the work is given to threads.
 struct Schedule {
@@ -23,20 +24,6 @@ struct Schedule {
   SpeculativeShape shape;
   Index empty_rows = 0;
 };
-
-template <class V>
-SpeculativeShape shape_of(const ::weft::simt::Tuning& tuning) {
-  SpeculativeShape shape{tuning.speculative_width_f64, tuning.speculative_tiles_f64, tuning.speculative_bunches_f64};
-  if (sizeof(V) == 4)
-    shape = {tuning.speculative_width_f32, tuning.speculative_tiles_f32, tuning.speculative_bunches_f32};
-  const bool known = shape.width == 2 || shape.width == 4 || shape.width == 6 || shape.width == 8;
-  if (!known || shape.tiles < 1 || shape.tiles > most_tiles_a_bunch || shape.bunches < 1 ||
-      shape.bunches > most_bunches)
-    throw Error(ErrorCode::invalid_argument, "csr:speculative takes W = 2, 4, 6 or 8, S = 1 to " +
-                                                 std::to_string(most_tiles_a_bunch) + " and B = 1 to " +
-                                                 std::to_string(most_bunches));
-  return shape;
-}
 
 /// The rule of `csr:auto`, see README.md.
 Algorithm choose_algorithm(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
@@ -64,7 +51,7 @@ Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
   const auto tuning =
       options.tuning ? *options.tuning : ::weft::simt::tuning_for(describe(options.device).compute_capability);
   Schedule schedule;
-  schedule.shape = shape_of<V>(tuning);
+  schedule.shape = speculative_shape<V>(tuning);
   if (variant == "scalar") return schedule;
   if (variant.starts_with("vector") && variant.size() > 6) {
     schedule.lanes = std::stoi(variant.substr(6));
@@ -85,6 +72,7 @@ Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
                        : variant == "stream"          ? Algorithm::stream
                        : variant.starts_with("merge") ? Algorithm::merge
                        : variant == "speculative"     ? Algorithm::speculative
+                       : variant == "speculative-cpu" ? Algorithm::hybrid
                                                       : choose_algorithm(rows, tuning);
   return schedule;
 }
@@ -106,7 +94,9 @@ class GpuOperator final : public Operator<V> {
     Carver space(workspace_.data());
     carve(space);
     if (schedule_.algorithm == Algorithm::merge) merge_search(view(), merge_, {});
-    if (schedule_.algorithm == Algorithm::speculative) speculative_search(view(), schedule_.shape, speculation_, {});
+    if (speculates()) speculative_search(view(), schedule_.shape, speculation_, {});
+    if (schedule_.algorithm == Algorithm::hybrid)
+      hybrid_ = Hybrid<V, O>(device_, view(), schedule_.shape, schedule_.empty_rows, matrix.offsets);
   }
 
   void apply(const Product<V>& product, Stream stream) override {
@@ -119,6 +109,9 @@ class GpuOperator final : public Operator<V> {
         return for_each_vector(product, [&](const Product<V>& one) {
           speculative_multiply(view(), schedule_.shape, speculation_, one, stream);
         });
+      case Algorithm::hybrid:
+        return for_each_vector(
+            product, [&](const Product<V>& one) { hybrid_.multiply(view(), speculation_.tile_rows, one, stream); });
       case Algorithm::stream:
         if (product.count == 1) return stream_multiply(view(), product, stream);
         break;
@@ -152,13 +145,14 @@ class GpuOperator final : public Operator<V> {
         info.details = "shares of " + std::to_string(merge_steps<V>(schedule_.merge)) + " rows + entries";
         break;
       case Algorithm::speculative:
-        info.variant = "speculative";
+      case Algorithm::hybrid:
+        info.variant = schedule_.algorithm == Algorithm::hybrid ? "speculative-cpu" : "speculative";
         info.details = "W = " + std::to_string(shape.width) + ", S = " + std::to_string(shape.tiles) +
                        ", B = " + std::to_string(shape.bunches);
         break;
     }
     info.details += ", " + std::to_string(8 * sizeof(O)) + "-bit offsets";
-    info.bytes = offsets_.bytes() + columns_.bytes() + values_.bytes() + workspace_.bytes();
+    info.bytes = offsets_.bytes() + columns_.bytes() + values_.bytes() + workspace_.bytes() + hybrid_.bytes();
     return info;
   }
 
@@ -167,10 +161,16 @@ class GpuOperator final : public Operator<V> {
     return {rows_, static_cast<Offset>(values_.size()), offsets_.data(), columns_.data(), values_.data()};
   }
 
+  bool speculates() const {
+    return schedule_.algorithm == Algorithm::speculative || schedule_.algorithm == Algorithm::hybrid;
+  }
+
   void carve(Carver& space) {
     if (schedule_.algorithm == Algorithm::merge) merge_ = MergeSpace<V>(view(), schedule_.merge, space);
-    if (schedule_.algorithm == Algorithm::speculative)
-      speculation_ = speculation_for(view(), schedule_.shape, true, schedule_.empty_rows, space);
+    if (speculates()) {
+      const Index empty_rows = schedule_.algorithm == Algorithm::hybrid ? 0 : schedule_.empty_rows;
+      speculation_ = speculation_for(view(), schedule_.shape, true, empty_rows, space);
+    }
   }
 
   template <class F>
@@ -193,6 +193,7 @@ class GpuOperator final : public Operator<V> {
   DeviceBuffer<std::byte> workspace_;
   MergeSpace<V> merge_;
   Speculation<V> speculation_;
+  Hybrid<V, O> hybrid_;
 };
 
 }  // namespace

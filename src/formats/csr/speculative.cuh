@@ -1,10 +1,14 @@
 #pragma once
+#include <weft/error.hpp>
+
 #include <cstdint>
+#include <string>
 
 #include "formats/csr/carries.cuh"
 #include "formats/csr/csr.hpp"
 #include "formats/csr/segments.cuh"
 #include "formats/gpu_product.cuh"
+#include "simt/tuning.hpp"
 
 // csr:speculative, after Liu and Vinter (2015), in their words: a thread-bunch (a warp, T = 32 threads) sums S tiles of
 // W x T consecutive entries one after the other; B bunches make a group (a block). Nothing is known of the matrix
@@ -208,6 +212,21 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
 struct SpeculativeShape {
   int width = 4, tiles = 8, bunches = 8;
 };
+
+/// Throws Error(invalid_argument) for numbers the kernels do not have.
+template <class V>
+SpeculativeShape speculative_shape(const ::weft::simt::Tuning& tuning) {
+  SpeculativeShape shape{tuning.speculative_width_f64, tuning.speculative_tiles_f64, tuning.speculative_bunches_f64};
+  if (sizeof(V) == 4)
+    shape = {tuning.speculative_width_f32, tuning.speculative_tiles_f32, tuning.speculative_bunches_f32};
+  const bool known = shape.width == 2 || shape.width == 4 || shape.width == 6 || shape.width == 8;
+  if (!known || shape.tiles < 1 || shape.tiles > most_tiles_a_bunch || shape.bunches < 1 ||
+      shape.bunches > most_bunches)
+    throw Error(ErrorCode::invalid_argument, "csr:speculative takes W = 2, 4, 6 or 8, S = 1 to " +
+                                                 std::to_string(most_tiles_a_bunch) + " and B = 1 to " +
+                                                 std::to_string(most_bunches));
+  return shape;
+}
 
 /// Calls body(std::integral_constant<int, W>) for one of the widths that are compiled in.
 template <class F>
