@@ -9,11 +9,13 @@ struct Tuning {
   /// Otherwise it gives a row as many threads as leave each about this many entries ...
   double csr_entries_per_lane_f32 = 11;
   double csr_entries_per_lane_f64 = 6;
-  double csr_uneven = 16;           ///< ... or a whole warp, if the longest row is so many times the mean
-  double csr_vector_longest = 4;    ///< longer rows on average get a warp each, if none is so many times longer ...
-  int csr_vector_rows = 4096;       ///< ... and there are as many of them
-  double csr_speculative_mean = 3;  ///< csr:auto speculates on rows up to this long on average, if none is empty
-  double csr_graph_empty = 0.2;     ///< csr:merge takes a matrix with a larger share of empty rows for a graph
+  double csr_uneven = 16;             ///< ... or a whole warp, if the longest row is so many times the mean
+  double csr_vector_longest = 4;      ///< longer rows on average get a warp each, if none is so many times longer ...
+  int csr_vector_rows = 4096;         ///< ... and there are as many of them
+  double csr_speculative_mean = 2.5;  ///< csr:auto speculates on rows up to this long on average, if none is empty
+  double csr_graph_empty = 0.2;       ///< csr:merge takes a matrix with a larger share of empty rows for a graph
+  /// csr:merge gives shares to warps, not to blocks, for rows of such a mean length in f32.
+  double csr_wide_shortest_mean_f32 = 4, csr_wide_longest_mean_f32 = 64;
   /// csr:speculative, in the paper's letters, by `weft tune-kernels`: W entries a lane and tile, S tiles a bunch, B
   /// bunches a group (docs/tuning.md).
   int speculative_width_f32 = 6, speculative_width_f64 = 4;

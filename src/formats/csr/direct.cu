@@ -9,9 +9,7 @@
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 namespace {
 
-/// Nothing is known of the rows, so the kernel is chosen by the type alone.
-template <class V>
-constexpr MergeKernel direct_kernel = sizeof(V) == 4 ? MergeKernel::wide : MergeKernel::block;
+constexpr MergeKernel direct_kernel = MergeKernel::block;
 
 template <class V, class O>
 Speculation<V> direct_speculation(const View<V, O>& matrix, const SpeculativeShape& shape, Carver& space) {
@@ -29,7 +27,7 @@ template <class V, class O>
 std::size_t direct_workspace(const View<V, O>& matrix, Device device, SpmvAlgorithm algorithm) {
   Carver count;
   if (algorithm == SpmvAlgorithm::merge)
-    MergeSpace<V>(matrix, direct_kernel<V>, count);
+    MergeSpace<V>(matrix, direct_kernel, count);
   else
     direct_speculation(matrix, direct_shape<V>(device), count);
   return count.bytes();
@@ -42,7 +40,7 @@ void direct_multiply(const View<V, O>& matrix, const Product<V>& product, Device
   if (product.alpha == V(0) || matrix.entries == 0) return scale(matrix.rows, product, stream);
   Carver space(workspace);
   if (algorithm == SpmvAlgorithm::merge) {
-    const MergeSpace<V> shares(matrix, direct_kernel<V>, space);
+    const MergeSpace<V> shares(matrix, direct_kernel, space);
     merge_search(matrix, shares, stream);
     merge_multiply(matrix, shares, product, stream);
   } else {

@@ -26,11 +26,12 @@ struct Schedule {
 };
 
 /// The rule of `csr:auto`, see README.md.
+template <class V>
 Algorithm choose_algorithm(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
   const auto longest = static_cast<double>(rows.longest_row);
   if (rows.mean_row <= tuning.csr_stream_mean && longest <= tuning.csr_stream_longest) return Algorithm::stream;
-  if (rows.mean_row > tuning.csr_stream_mean && longest <= tuning.csr_vector_longest * rows.mean_row &&
-      rows.rows >= tuning.csr_vector_rows)
+  if (sizeof(V) == 4 && rows.mean_row > tuning.csr_stream_mean && rows.rows >= tuning.csr_vector_rows &&
+      longest <= tuning.csr_vector_longest * rows.mean_row)
     return Algorithm::vector;
   if (rows.mean_row <= tuning.csr_speculative_mean && rows.empty_rows == 0) return Algorithm::speculative;
   return Algorithm::merge;
@@ -42,7 +43,9 @@ template <class V>
 MergeKernel choose_merge(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
   if (static_cast<double>(rows.empty_rows) > tuning.csr_graph_empty * static_cast<double>(rows.rows))
     return MergeKernel::narrow;
-  return sizeof(V) == 4 ? MergeKernel::wide : MergeKernel::block;
+  const bool wide = sizeof(V) == 4 && rows.mean_row >= tuning.csr_wide_shortest_mean_f32 &&
+                    rows.mean_row <= tuning.csr_wide_longest_mean_f32;
+  return wide ? MergeKernel::wide : MergeKernel::block;
 }
 
 template <Value V>
@@ -73,7 +76,7 @@ Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
                        : variant.starts_with("merge") ? Algorithm::merge
                        : variant == "speculative"     ? Algorithm::speculative
                        : variant == "speculative-cpu" ? Algorithm::hybrid
-                                                      : choose_algorithm(rows, tuning);
+                                                      : choose_algorithm<V>(rows, tuning);
   return schedule;
 }
 

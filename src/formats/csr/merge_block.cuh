@@ -24,25 +24,31 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 8)
   const int row_count = last - first;
   const int entries = static_cast<int>((step + steps < path ? step + steps : path) - last - begin);
 
+  const Index* __restrict__ columns = matrix.columns + begin;
+  const V* __restrict__ values = matrix.values + begin;
   Index column[Items];
   V value[Items];
   WEFT_UNROLL
   for (int u = 0; u < Items; ++u) {
     const int k = u * threads + thread;
-    column[u] = k < entries ? simt::load_streaming(matrix.columns + begin + k) : 0;
-    value[u] = k < entries ? simt::load_streaming(matrix.values + begin + k) : V(0);
+    column[u] = k < entries ? simt::load_streaming(columns + k) : 0;
+    value[u] = k < entries ? simt::load_streaming(values + k) : V(0);
   }
 
   // Rows are counted from `first` on. The last one, row_count, goes on in the next share and may have no entry here.
   const auto begin_of = [&](int row) {
-    if (row > row_count) return entries;
     const Offset local = static_cast<Offset>(matrix.offsets[first + row]) - begin;
     return local < 0 ? 0 : local < entries ? static_cast<int>(local) : entries;
   };
-  int lanes = 32;
-  while (lanes > 1 && lanes * (row_count + 1) > threads) lanes /= 2;
-  int row = thread / lanes;
-  int from = begin_of(row), to = begin_of(row + 1);
+  const auto end_of = [&](int row) { return row < row_count ? begin_of(row + 1) : entries; };
+  int lanes = 32, log_lanes = 5;
+  for (; lanes > 1 && lanes * (row_count + 1) > threads; lanes /= 2) --log_lanes;
+  int row = thread >> log_lanes;
+  int from = 0, to = 0;
+  if (row <= row_count) {
+    from = begin_of(row);
+    to = end_of(row);
+  }
   if (thread == 0) long_row_count[0] = 0;
   WEFT_UNROLL
   for (int u = 0; u < Items; ++u) {
@@ -58,17 +64,21 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 8)
   };
   const auto defer = [&](int deferred) { long_rows[simt::atomic_add(long_row_count[0], 1)] = deferred; };
   if (lanes == 1) {
-    for (; row <= row_count; row += threads, from = begin_of(row), to = begin_of(row + 1)) {
+    while (row <= row_count) {
       if (to - from > most_a_lane) {
         defer(row);
-        continue;
+      } else {
+        V sum = 0;
+        for (int k = from; k < to; ++k) sum += products[k];
+        finish(row, sum, to - from);
       }
-      V sum = 0;
-      for (int k = from; k < to; ++k) sum += products[k];
-      finish(row, sum, to - from);
+      row += threads;
+      if (row > row_count) break;
+      from = begin_of(row);
+      to = end_of(row);
     }
   } else {
-    const int lane = thread % lanes;
+    const int lane = thread & (lanes - 1);
     const bool is_long = to - from > most_a_lane * lanes;
     V sum = 0;
     if (!is_long)
@@ -83,9 +93,10 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 8)
     }
   }
   simt::sync_block();
-  for (int i = simt::warp_id(); i < long_row_count[0]; i += threads / 32) {
+  const int longs = long_row_count[0];
+  for (int i = simt::warp_id(); i < longs; i += threads / 32) {
     const int long_row = long_rows[i];
-    const int long_from = begin_of(long_row), long_to = begin_of(long_row + 1);
+    const int long_from = begin_of(long_row), long_to = end_of(long_row);
     V sum = 0;
     for (int k = long_from + simt::lane_id(); k < long_to; k += 32) sum += products[k];
     sum = simt::warp_reduce_sum(sum);
