@@ -3,30 +3,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "bench/machine.hpp"
 #include "bench/names.hpp"
-#include "bench/tune.hpp"
-#include "draw.hpp"
-#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "table.hpp"
+#include "tune_report.hpp"
 
 namespace weft::app {
 namespace {
-
-using bench::Parameter;
-using bench::Search;
-using bench::Shape;
-using bench::Trial;
-using Json = nlohmann::ordered_json;
 
 struct TuneKernelsOptions {
   CommonOptions common;
@@ -42,7 +30,7 @@ struct TuneKernelsOptions {
   std::string svg;
 };
 
-/// Even, short, uneven and huge rows, and empty ones (rmat): 15 to 26 million entries each, far more than a cache
+/// Even, short, uneven and huge rows, and empty ones (rmat): 16 to 26 million entries each, far more than a cache
 /// holds.
 const std::vector<std::string> gpu_sources = {"gen:poisson3d:144",  "gen:stencil27:96", "gen:elasticity3d:48",
                                               "gen:rmat:20",        "gen:tall",         "gen:lp:80000:2000000",
@@ -52,25 +40,6 @@ const std::vector<std::string> gpu_sources = {"gen:poisson3d:144",  "gen:stencil
 const std::vector<std::string> emulator_sources = {"gen:poisson3d:7", "gen:stencil27:5", "gen:elasticity3d:3",
                                                    "gen:rmat:7",      "gen:tall:1000",   "gen:lp:20:2000",
                                                    "gen:circuit:400"};
-
-struct MatrixFacts {
-  std::string source;
-  std::int64_t rows = 0, cols = 0, nonzeros = 0;
-};
-
-/// What was found for one value type.
-struct Tuned {
-  ValueType type = ValueType::f64;
-  bench::Grid grid;
-  Search search;
-};
-
-struct Report {
-  Device device;
-  std::string device_name;
-  std::vector<MatrixFacts> matrices;
-  std::vector<Tuned> tuned;  // f32 before f64, as in the paper's Table 1
-};
 
 /// Reads "1,4,8"; an empty list leaves `values` as they are.
 void read_values(const std::string& option, const std::string& list, const std::vector<int>& allowed,
@@ -137,8 +106,9 @@ std::vector<bench::NamedMatrix<V>> load_all(const std::vector<std::string>& sour
   return matrices;
 }
 
-Report measured(const TuneKernelsOptions& options, Device device, const bench::Grid& grid) {
-  Report report{device, describe(device).description, {}, {}};
+TuneReport measured(const TuneKernelsOptions& options, Device device, const bench::Grid& grid) {
+  TuneReport report{
+      device, describe(device).description, options.seconds, options.groups, options.seed, options.joint, {}, {}};
   const std::vector<std::string>& sources = !options.sources.empty()                  ? options.sources
                                             : device.kind() == Device::Kind::emulator ? emulator_sources
                                                                                       : gpu_sources;
@@ -158,184 +128,6 @@ Report measured(const TuneKernelsOptions& options, Device device, const bench::G
   return report;
 }
 
-/// Four digits for the fastest; the same number of decimals for all, so that they line up.
-std::string speed_text(double gflops, const Report& report) {
-  double fastest = 0;
-  for (const Tuned& one : report.tuned) fastest = std::max(fastest, one.search.find(one.search.best)->mean());
-  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(fastest))), 1, 9);
-  return fmt::format("{:.{}f}", gflops, decimals);
-}
-
-/// One point of a curve; null when it was not tried.
-std::string point_text(const Trial* trial, const Tuned& one, const Report& report) {
-  if (trial == nullptr) return "-  ";
-  const char* mark = !trial->correct ? " WRONG" : trial->shape == one.search.best ? " *" : "  ";
-  return speed_text(trial->mean(), report) + mark;
-}
-
-std::vector<std::string> titles(std::string first, const Report& report) {
-  std::vector<std::string> result{std::move(first)};
-  for (const Tuned& one : report.tuned) result.push_back(fmt::format("{}  ", to_string(one.type)));
-  return result;
-}
-
-/// The other two parameters, as the best setting has them: "S = 8, B = 4".
-std::string fixed_text(const Shape& best, const Parameter& along) {
-  std::string text;
-  for (const Parameter& other : bench::parameters)
-    if (other.letter != along.letter)
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", other.letter, best.*other.member);
-  return text;
-}
-
-/// Figures 7 and 8 of the paper as a table: the speed while one parameter changes.
-std::string curve_table(const Report& report, const Parameter& along) {
-  std::string heading = fmt::format("\n{}, {}; fixed:", along.letter, along.meaning);
-  std::vector<int> values;
-  for (const Tuned& one : report.tuned) {
-    heading += fmt::format("{} {} in {}", &one == &report.tuned.front() ? "" : ";", fixed_text(one.search.best, along),
-                           to_string(one.type));
-    for (const Trial* trial : one.search.curve(one.grid, along)) values.push_back(trial->shape.*along.member);
-  }
-  std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
-
-  Table table(titles(std::string(1, along.letter), report));
-  for (int value : values) {
-    std::vector<std::string> cells{std::to_string(value)};
-    for (const Tuned& one : report.tuned) {
-      Shape shape = one.search.best;
-      shape.*along.member = value;
-      cells.push_back(point_text(one.search.find(shape), one, report));
-    }
-    table.add(std::move(cells));
-  }
-  return heading + "\n" + table.text(2);
-}
-
-std::string matrix_table(const Report& report) {
-  std::vector<std::string> names{"matrix", "rows", "nonzeros"};
-  for (const Tuned& one : report.tuned) names.push_back(fmt::format("{}", to_string(one.type)));
-  Table table(std::move(names));
-  for (std::size_t m = 0; m < report.matrices.size(); ++m) {
-    const MatrixFacts& facts = report.matrices[m];
-    std::vector<std::string> cells{facts.source, count_text(facts.rows), count_text(facts.nonzeros)};
-    for (const Tuned& one : report.tuned)
-      cells.push_back(speed_text(one.search.find(one.search.best)->gflops[m], report));
-    table.add(std::move(cells));
-  }
-  return "\nGFLOP/s on each matrix with the best\n" + table.text(2);
-}
-
-/// A column for each value type and for what is kept, as the paper's Table 1.
-std::string best_table(const Report& report) {
-  std::vector<std::string> names{""}, threads{"T"}, speeds{"GFLOP/s"};
-  for (const Tuned& one : report.tuned)
-    for (const auto& [what, shape] : {std::pair{"best", one.search.best}, std::pair{"kept", one.search.kept}}) {
-      names.push_back(fmt::format("{} {}", what, to_string(one.type)));
-      threads.emplace_back("32");
-      speeds.push_back(speed_text(one.search.find(shape)->mean(), report));
-    }
-  Table table(std::move(names));
-  table.add(std::move(threads));
-  for (const char letter : {'W', 'B', 'S'}) {
-    const Parameter& parameter = *std::ranges::find(bench::parameters, letter, &Parameter::letter);
-    std::vector<std::string> cells{std::string(1, letter)};
-    for (const Tuned& one : report.tuned)
-      for (const Shape& shape : {one.search.best, one.search.kept})
-        cells.push_back(std::to_string(shape.*parameter.member));
-    table.add(std::move(cells));
-  }
-  table.add(std::move(speeds));
-  return "\nThe best parameters, and those compiled in\n" + table.text(2);
-}
-
-std::string as_text(const Report& report) {
-  const std::size_t count = report.matrices.size();
-  std::string text = fmt::format("{}\ncsr:speculative, harmonic means of GFLOP/s over {} {}; * is the best\n",
-                                 report.device_name, count, count == 1 ? "matrix" : "matrices");
-  for (const Parameter& along : bench::parameters) text += curve_table(report, along);
-  text += matrix_table(report) + best_table(report) + "\n";
-  for (const Tuned& one : report.tuned)
-    text += one.search.best == one.search.kept
-                ? fmt::format("{}: the values kept are the best of {} tried\n", to_string(one.type),
-                              one.search.trials.size())
-                : fmt::format("{}: the values kept are within {} of the best of {} tried\n", to_string(one.type),
-                              percent_text(one.search.shortfall()), one.search.trials.size());
-  return text;
-}
-
-Json to_json(const Trial& trial) {
-  Json json;
-  for (const Parameter& parameter : bench::parameters)
-    json[std::string(1, parameter.letter)] = trial.shape.*parameter.member;
-  json["gflops"] = trial.mean();
-  json["correct"] = trial.correct;
-  json["max_error"] = trial.max_error;
-  json["gflops_by_matrix"] = trial.gflops;
-  return json;
-}
-
-Json to_json(const Tuned& one) {
-  const Search& search = one.search;
-  Json json = {{"type", to_string(one.type)},
-               {"T", 32},
-               {"best", to_json(*search.find(search.best))},
-               {"kept", to_json(*search.find(search.kept))},
-               {"shortfall", search.shortfall()},
-               {"rounds", search.rounds}};
-  for (const Parameter& along : bench::parameters)
-    for (const Trial* trial : search.curve(one.grid, along))
-      json["curves"][std::string(1, along.letter)].push_back(
-          {{std::string(1, along.letter), trial->shape.*along.member}, {"gflops", trial->mean()}});
-  for (const Trial& trial : search.trials) json["tried"].push_back(to_json(trial));
-  return json;
-}
-
-std::string as_json(const Report& report, const TuneKernelsOptions& options) {
-  Json json = {
-      {"schema", 1},
-      {"tool", "weft tune-kernels"},
-      {"machine", bench::to_json(bench::this_machine())},
-      {"device", {{"device", report.device.name()}, {"name", report.device_name}}},
-      {"format", "csr:speculative"},
-      {"parameters",
-       {{"seconds", options.seconds}, {"groups", options.groups}, {"seed", options.seed}, {"joint", options.joint}}}};
-  for (const MatrixFacts& facts : report.matrices)
-    json["matrices"].push_back(
-        {{"source", facts.source}, {"rows", facts.rows}, {"cols", facts.cols}, {"nonzeros", facts.nonzeros}});
-  for (const Tuned& one : report.tuned) json["results"].push_back(to_json(one));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string as_svg(const Report& report) {
-  std::vector<std::pair<std::vector<Series>, LineChart>> charts;
-  for (const Parameter& along : bench::parameters) {
-    std::vector<Series> lines;
-    for (const Tuned& one : report.tuned) {
-      Series line{fmt::format("{}, {}", to_string(one.type), fixed_text(one.search.best, along)), {}};
-      for (const Trial* trial : one.search.curve(one.grid, along))
-        line.points.emplace_back(trial->shape.*along.member, trial->mean());
-      lines.push_back(std::move(line));
-    }
-    charts.emplace_back(std::move(lines),
-                        LineChart{fmt::format("csr:speculative while {} changes", along.letter),
-                                  fmt::format("{}, {}; on {}", along.letter, along.meaning, report.device_name),
-                                  "GFLOP/s, harmonic mean"});
-  }
-  return line_charts_svg(charts, "csr:speculative on " + report.device_name);
-}
-
-std::string wrong_settings(const Report& report) {
-  std::string text;
-  for (const Tuned& one : report.tuned)
-    for (const Trial& trial : one.search.trials)
-      if (!trial.correct)
-        text += fmt::format("{}W = {}, S = {}, B = {} in {}", text.empty() ? "" : "; ", trial.shape.width,
-                            trial.shape.tiles, trial.shape.bunches, to_string(one.type));
-  return text;
-}
-
 int run(const TuneKernelsOptions& options) {
   options.common.apply();
   if (options.json == "-" && options.svg == "-")
@@ -347,10 +139,10 @@ int run(const TuneKernelsOptions& options) {
     if (!path.empty() && path != "-") require_target_folder(path);
 
   const Device device = usable_device(options.device);
-  const Report report = measured(options, device, grid);
-  if (options.json != "-" && options.svg != "-") print(as_text(report));
-  if (!options.json.empty()) write_text(options.json, as_json(report, options));
-  if (!options.svg.empty()) write_text(options.svg, as_svg(report));
+  const TuneReport report = measured(options, device, grid);
+  if (options.json != "-" && options.svg != "-") print(tune_text(report));
+  if (!options.json.empty()) write_text(options.json, tune_json(report));
+  if (!options.svg.empty()) write_text(options.svg, tune_svg(report));
   if (const std::string wrong = wrong_settings(report); !wrong.empty()) {
     complain(fmt::format("csr:speculative gave a wrong product with {}; please report it", wrong));
     return verification_failed;
