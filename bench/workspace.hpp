@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "formats/operator.hpp"
 #include "generate/random.hpp"
 #include "peers/peer.hpp"
 
@@ -49,6 +50,10 @@ class Workspace {
       plan.apply(op, alpha, std::span<const V>(host_x_), beta, std::span<V>(host_y_));
     else
       plan.apply(op, alpha, DeviceSpan<const V>(x_), beta, DeviceSpan<V>(y_));
+  }
+  void apply(Operator<V>& op) {
+    op.apply({.x = device_.is_cpu() ? host_x_.data() : x_.data(), .y = device_.is_cpu() ? host_y_.data() : y_.data()},
+             {});
   }
   void apply(Peer<V>& peer) {
     if (device_.is_cpu())

@@ -256,28 +256,7 @@ std::vector<KeyPlace> key_places(const std::vector<Series>& series, double left,
   return places;
 }
 
-}  // namespace
-
-template <Value V>
-std::string spy_svg(const Csr<V>& matrix, const std::string& title) {
-  return svg::document(spy_panel(matrix, title), title);
-}
-
-std::string row_length_svg(const Structure& structure, const std::string& title) {
-  return svg::document(row_length_panel(structure, title), title);
-}
-
-template <Value V>
-std::string structure_svg(const Csr<V>& matrix, const Structure& structure, const std::string& title) {
-  const Panel spy = spy_panel(matrix, title), lengths = row_length_panel(structure, "Row lengths");
-  return svg::document(
-      {spy.width + lengths.width, std::max(spy.height, lengths.height),
-       spy.body + "<g transform=\"translate(" + svg::number(spy.width) + " 0)\">\n" + lengths.body + "</g>\n",
-       spy.description + " " + lengths.description},
-      title);
-}
-
-std::string line_chart_svg(const std::vector<Series>& series, const LineChart& chart) {
+Panel line_chart_panel(const std::vector<Series>& series, const LineChart& chart) {
   constexpr double width = 720, left = 76, right = 700, infinity = std::numeric_limits<double>::infinity();
   const std::vector<KeyPlace> keys = key_places(series, left, right);
   const double top = 64 + (keys.empty() ? 0 : keys.back().y), bottom = top + 336;
@@ -314,7 +293,45 @@ std::string line_chart_svg(const std::vector<Series>& series, const LineChart& c
     panel.description += (s == 0 ? " " : ", ") + series[s].name;
   }
   panel.description += ".";
-  return svg::document(panel, chart.title);
+  return panel;
+}
+
+}  // namespace
+
+template <Value V>
+std::string spy_svg(const Csr<V>& matrix, const std::string& title) {
+  return svg::document(spy_panel(matrix, title), title);
+}
+
+std::string row_length_svg(const Structure& structure, const std::string& title) {
+  return svg::document(row_length_panel(structure, title), title);
+}
+
+template <Value V>
+std::string structure_svg(const Csr<V>& matrix, const Structure& structure, const std::string& title) {
+  const Panel spy = spy_panel(matrix, title), lengths = row_length_panel(structure, "Row lengths");
+  return svg::document(
+      {spy.width + lengths.width, std::max(spy.height, lengths.height),
+       spy.body + "<g transform=\"translate(" + svg::number(spy.width) + " 0)\">\n" + lengths.body + "</g>\n",
+       spy.description + " " + lengths.description},
+      title);
+}
+
+std::string line_chart_svg(const std::vector<Series>& series, const LineChart& chart) {
+  return svg::document(line_chart_panel(series, chart), chart.title);
+}
+
+std::string line_charts_svg(const std::vector<std::pair<std::vector<Series>, LineChart>>& charts,
+                            const std::string& title) {
+  Panel page;
+  for (const auto& [series, chart] : charts) {
+    const Panel panel = line_chart_panel(series, chart);
+    page.body += "<g transform=\"translate(0 " + svg::number(page.height) + ")\">\n" + panel.body + "</g>\n";
+    page.description += (page.description.empty() ? "" : " ") + panel.description;
+    page.width = std::max(page.width, panel.width);
+    page.height += panel.height;
+  }
+  return svg::document(page, title);
 }
 
 #define WEFT_INSTANTIATE(V)                                        \

@@ -41,4 +41,8 @@ struct LineChart {
 /// are left out.
 std::string line_chart_svg(const std::vector<Series>& series, const LineChart& chart);
 
+/// Such charts below each other.
+std::string line_charts_svg(const std::vector<std::pair<std::vector<Series>, LineChart>>& charts,
+                            const std::string& title);
+
 }  // namespace weft::app

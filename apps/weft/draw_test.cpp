@@ -212,6 +212,19 @@ TEST(LineCharts, WrapTheirKey) {
   EXPECT_EQ(xml_fault(picture), "");
 }
 
+TEST(LineCharts, StandBelowEachOther) {
+  const std::vector<Series> series{{"one", {{1, 1}, {2, 2}}}};
+  const std::string alone = line_chart_svg(series, {"first", "x", "y"});
+  const std::string both = line_charts_svg({{series, {"first", "x", "y"}}, {series, {"second", "x", "y"}}}, "two");
+  EXPECT_EQ(xml_fault(both), "");
+  EXPECT_EQ(count(both, "<polyline"), 2u);
+  const auto height = [](const std::string& picture) {
+    return std::stod(picture.substr(picture.find(" height=\"") + 9));
+  };
+  EXPECT_EQ(height(both), 2 * height(alone));
+  EXPECT_TRUE(has(both, "translate(0 " + svg::number(height(alone)) + ")"));
+}
+
 TEST(Numbers, AreShortAndIndependentOfTheLocale) {
   EXPECT_EQ(svg::compact(0), "0");
   EXPECT_EQ(svg::compact(250000), "250k");

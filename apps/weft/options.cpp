@@ -31,7 +31,7 @@ void CommonOptions::apply() const {
 
 void ReadingOptions::add_to(CLI::App& parser, bool both_types) {
   if (both_types)
-    parser.add_option("--type", type, "value type: f32, f64 or both (default f64)")
+    parser.add_option("--type", type, "value type: f32, f64 or both (default " + type + ")")
         ->type_name("TYPE")
         ->check(CLI::IsMember({"f32", "f64", "both"}));
   else

@@ -31,6 +31,7 @@ Command add_convert(CLI::App& tool);
 Command add_spmv(CLI::App& tool);
 Command add_bench(CLI::App& tool);
 Command add_doctor(CLI::App& tool);
+Command add_tune_kernels(CLI::App& tool);
 
 /// Options every subcommand has.
 struct CommonOptions {

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-COMMANDS = ["info", "gen", "convert", "spmv", "bench", "doctor"]
+COMMANDS = ["info", "gen", "convert", "spmv", "bench", "doctor", "tune-kernels"]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -81,3 +81,10 @@ def test_no_bar_when_not_wanted(weft_bin, tmp_path, option):
 
 def test_no_bar_without_a_terminal(weft):
     assert weft(*LONG).stderr == "weft: wrote f.mtx: 1,728,000 x 1,728,000, 12,009,600 nonzeros\n"
+
+
+def test_tuning_shows_its_rounds(weft_bin, tmp_path):
+    drawn, output = on_terminal([weft_bin, "tune-kernels", "gen:rmat:7", "--device", "emulator", "--type", "f32", "--tiles", "8",
+                                 "--bunches", "8", "--seconds", "0.2", "--repeat", "4"], tmp_path)
+    assert "round 1, gen:rmat:7 f32 [" in drawn
+    assert drawn.endswith("\r\033[K") and "the values kept" in output

@@ -87,6 +87,14 @@ def test_every_generator_is_described_as_it_is_called():
     assert sorted(described) == sorted(called)
 
 
+def test_the_tuning_page_shows_the_values_compiled_in():
+    header, page = (ROOT / "src/simt/tuning.hpp").read_text(), (ROOT / "docs/tuning.md").read_text()
+    for letter, member in {"W": "width", "S": "tiles", "B": "bunches"}.items():
+        compiled = [re.search(rf"speculative_{member}_{kind} = (\d+)", header)[1] for kind in ("f32", "f64")]
+        shown = [cell.strip() for cell in re.search(rf"^\| {letter} \|(.*)\|$", page, re.MULTILINE)[1].split("|")]
+        assert shown[-2:] == compiled
+
+
 def test_versions_agree():
     version = re.search(r'WEFT_VERSION "([^"]+)"', (ROOT / "include/weft/version.hpp").read_text()).group(1)
     assert re.search(rf"^version: {re.escape(version)}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
