@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "formats/csr/carries.cuh"
@@ -243,7 +244,8 @@ template <class V, class O>
 void speculative_multiply(const View<V, O>& matrix, const SpeculativeShape& shape, const Speculation<V>& work,
                           const Product<V>& product, Stream stream) {
   constexpr int threads = ::weft::simt::block_threads;
-  constexpr unsigned check_blocks = 1024;  // they share the dirty tiles, however many those are
+  // They share the dirty tiles, however many those are.
+  const unsigned check_blocks = std::min(1024u, simt::blocks_for(work.tiles, threads / 32));
   if (work.dirty_counter != nullptr) simt::launch(WEFT_KERNEL(csr_reset), 1, 1, 0, stream, work.dirty_counter);
   speculate(matrix, shape, work, product, stream);
   if (work.dirty_counter != nullptr)
