@@ -1,0 +1,21 @@
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "formats/registry.hpp"
+
+namespace weft::test {
+
+/// What a user can ask for on such a device: the format, and each of its variants there.
+inline std::vector<std::string> names_on(Device::Kind kind, const Format& format) {
+  std::vector<std::string> names;
+  if (!format.runs_on(kind)) return names;
+  names.push_back(format.info.name);
+  for (const VariantInfo& variant : format.info.variants)
+    if (std::ranges::find(variant.devices, kind) != variant.devices.end())
+      names.push_back(full_name(format.info, variant.name));
+  return names;
+}
+
+}  // namespace weft::test
