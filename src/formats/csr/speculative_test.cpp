@@ -76,7 +76,7 @@ std::vector<int> positions_of(int tile, bool every) {
 }
 
 /// One position a tile. As there are at least `positions.size()` bunches, each tile of a bunch meets each position. The
-/// last tile lacks `cut` entries.
+/// last bunch lacks `cut` entries.
 RowWriter walk(Walked walked, const Shape& shape, const std::vector<int>& positions, Offset bunches, int cut) {
   const Offset entries = bunches * shape.bunch() - cut;
   RowWriter rows;
@@ -103,7 +103,7 @@ TEST_P(Speculative, EmptyRowsRowStartsAndRowEndsAnywhereInATileAndInABunch) {
         const std::vector<int> positions = positions_of(shape.tile(), smaller && b == turn % 4);
         const auto count = static_cast<Offset>(positions.size());
         const Offset bunches = small ? count : std::max<Offset>(3, count / tiles + 2);
-        const int cuts[] = {0, 1, 33, shape.tile() - 1};
+        const int cuts[] = {0, 1, tiles / 2 * shape.tile() + 33, shape.bunch() - 1};
         const RowWriter rows = walk(walked, shape, positions, bunches, cuts[b]);
         EXPECT_TRUE((turn + b) % 2 ? speculates_exactly<float>(device(), rows, shape, b % 2 ? -1.0f : 0.0f)
                                    : speculates_exactly<double>(device(), rows, shape, b % 2 ? 0.0 : -1.0))
