@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
 
-#include <algorithm>
 #include <cstring>
 #include <ostream>
 
+#include "format_names.hpp"
 #include "formats/registry.hpp"
 #include "reference.hpp"
 #include "structures.hpp"
@@ -41,13 +41,8 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.format << " on " << c
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const Device device : available_devices())
-    for (const Format* format : registry()) {
-      if (!format->runs_on(device.kind())) continue;
-      std::vector<std::string> names{format->info.name};
-      for (const VariantInfo& variant : format->info.variants)
-        if (std::ranges::find(variant.devices, device.kind()) != variant.devices.end())
-          names.push_back(full_name(format->info, variant.name));
-      for (const std::string& name : names)
+    for (const Format* format : registry())
+      for (const std::string& name : names_on(device.kind(), *format))
         for (const ValueType type : format->info.types) {
           if (device.is_cpu()) {
             for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
@@ -58,7 +53,6 @@ std::vector<Case> all_cases() {
             cases.push_back({name, device, Isa::baseline, 0, type});
           }
         }
-    }
   return cases;
 }
 

@@ -2,9 +2,12 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <weft/plan.hpp>
+#include <weft/spmv.hpp>
 
 #include <vector>
 
+#include "format_names.hpp"
+#include "formats/csr/selftest.hpp"
 #include "formats/registry.hpp"
 #include "huge_matrix.hpp"
 #include "reference.hpp"
@@ -17,6 +20,11 @@ namespace {
 TEST(SimtSelfTest, PrimitivesAgreeWithPlainLoopsOnTheGpu) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
   EXPECT_EQ(on_cuda::simt_selftest(), std::vector<std::string>());
+}
+
+TEST(CsrSelfTest, TilesSharesAndCarriesAgreeWithPlainLoopsOnTheGpu) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
+  EXPECT_EQ(on_cuda::csr_selftest(), std::vector<std::string>());
 }
 
 TEST(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
@@ -38,32 +46,68 @@ TEST(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
   }
 }
 
-TEST(CudaGraph, CapturesAndReplaysEveryFormat) {
-  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
-  const auto matrix = random_rows<double>(500, std::vector<Index>(700, 20));
-  for (const Format* format : registry()) {
-    if (!format->runs_on(Device::Kind::gpu)) continue;
-    auto p = plan(matrix, {.device = Device::gpu(), .format = format->info.name});
-    DeviceBuffer<double> x(Device::gpu(), random_vector<double>(500, 1)), y(Device::gpu(), Array<double>(700, 0.0));
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    p.apply(x, y, Stream(stream));
-    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess) << format->info.name;
-    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+/// Captures what `multiply(stream)` queues and replays it with other numbers in x.
+template <class F>
+void expect_replayed(const Csr<double>& matrix, DeviceBuffer<double>& x, DeviceBuffer<double>& y, F&& multiply) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  multiply(Stream(stream));
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
 
-    const Array<double> fresh = random_vector<double>(500, 2);
+  for (const std::uint64_t seed : {2, 3}) {
+    const Array<double> fresh = random_vector<double>(x.size(), seed);
     x.upload(fresh);
     synchronize(Device::gpu());
     ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     const Array<double> result = y.download();
-    EXPECT_TRUE(equals_reference<double>(matrix, Op::none, 1.0, fresh, 0.0, result, result)) << format->info.name;
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-    cudaStreamDestroy(stream);
+    EXPECT_TRUE(equals_reference<double>(matrix, Op::none, 1.0, fresh, 0.0, result, result));
+  }
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
+void expect_captured(const Csr<double>& matrix, const std::string& format) {
+  auto p = plan(matrix, {.device = Device::gpu(), .format = format});
+  DeviceBuffer<double> x(Device::gpu(), random_vector<double>(static_cast<std::size_t>(matrix.cols), 1));
+  DeviceBuffer<double> y(Device::gpu(), Array<double>(static_cast<std::size_t>(matrix.rows), 0.0));
+  expect_replayed(matrix, x, y, [&](Stream stream) { p.apply(x, y, stream); });
+}
+
+TEST(CudaGraph, CapturesAndReplaysEveryFormatAndVariant) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
+  // With empty rows and rows that many warps share some variants launch more kernels.
+  std::vector<Index> uneven(700, 20);
+  for (std::size_t i = 0; i < uneven.size(); i += 5) uneven[i] = i % 3 ? 0 : 4000;
+  const auto even_rows = random_rows<double>(500, std::vector<Index>(700, 20));
+  const auto uneven_rows = random_rows<double>(5000, uneven);
+  for (const Format* format : registry())
+    for (const std::string& name : names_on(Device::Kind::gpu, *format, true)) {
+      SCOPED_TRACE(name);
+      expect_captured(even_rows, name);
+      expect_captured(uneven_rows, name);
+    }
+}
+
+TEST(CudaGraph, CapturesAndReplaysAProductWithoutAPlan) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
+  std::vector<Index> lengths(700, 20);
+  for (std::size_t i = 0; i < lengths.size(); i += 5) lengths[i] = i % 3 ? 0 : 4000;
+  const auto matrix = random_rows<double>(5000, lengths);
+  const Device gpu = Device::gpu();
+  const DeviceBuffer<Offset> offsets(gpu, matrix.offsets);
+  const DeviceBuffer<Index> columns(gpu, matrix.columns);
+  const DeviceBuffer<double> values(gpu, matrix.values);
+  const DeviceCsr<double> arrays{matrix.rows, matrix.cols, offsets, columns, values};
+  for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::merge, SpmvAlgorithm::speculative}) {
+    DeviceBuffer<std::byte> workspace(gpu, spmv_workspace_bytes(arrays, algorithm));
+    DeviceBuffer<double> x(gpu, random_vector<double>(5000, 1)), y(gpu, Array<double>(700, 0.0));
+    expect_replayed(matrix, x, y, [&](Stream stream) { spmv(1.0, arrays, x, 0.0, y, workspace, algorithm, stream); });
   }
 }
 
