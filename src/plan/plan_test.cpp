@@ -53,7 +53,7 @@ TEST(Plan, AutoTellsWhatItTriedAndWhy) {
   EXPECT_GE(info.planning_seconds, info.setup_seconds);
   std::ostringstream text;
   text << info;
-  EXPECT_THAT(text.str(), HasSubstr("csr on cpu, f64, 5000 x 5000, 14998 nonzeros"));
+  EXPECT_THAT(text.str(), HasSubstr("csr:merge on cpu, f64, 5000 x 5000, 14998 nonzeros"));
   EXPECT_THAT(text.str(), HasSubstr("tried csr: "));
   std::vector<double> x(5000, 1.0), y(5000, -1.0);
   p.apply(x, y);
@@ -66,7 +66,7 @@ TEST(Plan, AFewProductsDoNotPayForTrials) {
   int built = 0;
   for (const Candidate& candidate : info.candidates) built += candidate.built;
   EXPECT_EQ(built, 1);
-  EXPECT_EQ(info.format, "csr");
+  EXPECT_EQ(info.format, "csr:merge");
 }
 
 TEST(Plan, AFewProductsDoNotPayForALookAtTheMatrix) {

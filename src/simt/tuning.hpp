@@ -4,7 +4,7 @@ namespace weft::simt {
 
 /// The numbers kernels are tuned with, one set for all GPUs so far. bench/NOTES.md tells how some of them were found.
 struct Tuning {
-  double csr_stream_mean = 128;  ///< csr stages rows up to this long on average through shared memory ...
+  double csr_stream_mean = 128;  ///< csr takes rows for even that are up to this long on average ...
   int csr_stream_longest = 256;  ///< ... if none is longer than this
   /// Otherwise it gives a row as many threads as leave each about this many entries ...
   double csr_entries_per_lane_f32 = 11;
@@ -18,8 +18,8 @@ struct Tuning {
   double csr_wide_shortest_mean_f32 = 4, csr_wide_longest_mean_f32 = 64;
   /// csr:speculative, in the paper's letters, by `weft tune-kernels`: W entries a lane and tile, S tiles a bunch, B
   /// bunches a group (docs/tuning.md).
-  int speculative_width_f32 = 6, speculative_width_f64 = 4;
-  int speculative_tiles_f32 = 8, speculative_tiles_f64 = 8;
+  int speculative_width_f32 = 8, speculative_width_f64 = 4;
+  int speculative_tiles_f32 = 2, speculative_tiles_f64 = 4;
   int speculative_bunches_f32 = 8, speculative_bunches_f64 = 8;
 };
 

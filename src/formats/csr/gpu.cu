@@ -19,17 +19,27 @@ enum class Algorithm { vector, stream, merge, speculative, hybrid };
 /// How the work is given to threads.
 struct Schedule {
   Algorithm algorithm = Algorithm::vector;
-  int lanes = 1;  // threads a row, of vector and of stream for several vectors
+  int lanes = 1;                   // threads a row, of vector and of what falls back to it
+  bool several_by_vector = false;  // several vectors are multiplied at once, by vector
   MergeKernel merge = MergeKernel::block;
   SpeculativeShape shape;
   Index empty_rows = 0;
 };
 
+bool has_many_empty_rows(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
+  return static_cast<double>(rows.empty_rows) > tuning.csr_graph_empty * static_cast<double>(rows.rows);
+}
+
+bool are_even(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
+  return rows.mean_row <= tuning.csr_stream_mean && rows.longest_row <= tuning.csr_stream_longest;
+}
+
 /// The rule of `csr:auto`, see README.md.
 template <class V>
 Algorithm choose_algorithm(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
   const auto longest = static_cast<double>(rows.longest_row);
-  if (rows.mean_row <= tuning.csr_stream_mean && longest <= tuning.csr_stream_longest) return Algorithm::stream;
+  if (are_even(rows, tuning))
+    return sizeof(V) == 4 || has_many_empty_rows(rows, tuning) ? Algorithm::stream : Algorithm::merge;
   if (sizeof(V) == 4 && rows.mean_row > tuning.csr_stream_mean && rows.rows >= tuning.csr_vector_rows &&
       longest <= tuning.csr_vector_longest * rows.mean_row)
     return Algorithm::vector;
@@ -41,8 +51,7 @@ Algorithm choose_algorithm(const RowLengths& rows, const ::weft::simt::Tuning& t
 /// wanted again and again.
 template <class V>
 MergeKernel choose_merge(const RowLengths& rows, const ::weft::simt::Tuning& tuning) {
-  if (static_cast<double>(rows.empty_rows) > tuning.csr_graph_empty * static_cast<double>(rows.rows))
-    return MergeKernel::narrow;
+  if (has_many_empty_rows(rows, tuning)) return MergeKernel::narrow;
   const bool wide = sizeof(V) == 4 && rows.mean_row >= tuning.csr_wide_shortest_mean_f32 &&
                     rows.mean_row <= tuning.csr_wide_longest_mean_f32;
   return wide ? MergeKernel::wide : MergeKernel::block;
@@ -62,6 +71,8 @@ Schedule choose_schedule(const Csr<V>& matrix, const BuildOptions& options) {
   }
   const RowLengths rows = analyze_rows(matrix);
   schedule.empty_rows = rows.empty_rows;
+  schedule.several_by_vector =
+      variant == "stream" || ((variant.empty() || variant == "auto") && are_even(rows, tuning));
   const double per_lane = sizeof(V) == 4 ? tuning.csr_entries_per_lane_f32 : tuning.csr_entries_per_lane_f64;
   schedule.lanes = 2;
   while (schedule.lanes < 32 && schedule.lanes * per_lane < rows.mean_row) schedule.lanes *= 2;
@@ -105,6 +116,8 @@ class GpuOperator final : public Operator<V> {
   void apply(const Product<V>& product, Stream stream) override {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0) || values_.size() == 0) return scale(rows_, product, stream);
+    if (product.count > 1 && schedule_.several_by_vector)
+      return vector_multiply(schedule_.lanes, view(), product, stream);
     switch (schedule_.algorithm) {
       case Algorithm::merge:
         return for_each_vector(product, [&](const Product<V>& one) { merge_multiply(view(), merge_, one, stream); });
@@ -116,12 +129,10 @@ class GpuOperator final : public Operator<V> {
         return for_each_vector(
             product, [&](const Product<V>& one) { hybrid_.multiply(view(), speculation_.tile_rows, one, stream); });
       case Algorithm::stream:
-        if (product.count == 1) return stream_multiply(view(), product, stream);
-        break;
+        return stream_multiply(view(), product, stream);
       case Algorithm::vector:
-        break;
+        return vector_multiply(schedule_.lanes, view(), product, stream);
     }
-    vector_multiply(schedule_.lanes, view(), product, stream);
   }
 
   void update_values(std::span<const V> csr_values) override {
