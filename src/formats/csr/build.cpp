@@ -16,7 +16,7 @@ Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset it
     const Offset step = c * items;
     Index low = 0, high = rows;
     while (low < high) {
-      const Index middle = low + (high - low + 1) / 2;
+      const Index middle = high - (high - low) / 2;
       if (middle + offsets[middle] <= step)
         low = middle;
       else

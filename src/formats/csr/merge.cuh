@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
   const Offset step = share * steps < path ? share * steps : path;
   Index low = 0, high = rows;
   while (low < high) {
-    const Index middle = low + (high - low + 1) / 2;
+    const Index middle = high - (high - low) / 2;
     if (middle + static_cast<Offset>(offsets[middle]) <= step)
       low = middle;
     else

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 4)
                    Carries<V> carries, Product<V> product) {
   constexpr int chunk = 32 * Items;
   constexpr int warps = ::weft::simt::block_threads / 32;
-  WEFT_SHARED(std::uint32_t, ends_of_block, warps* Items);
+  WEFT_SHARED(std::uint32_t, ends_of_block, (warps * Items));
   const int lane = simt::lane_id();
   const auto shared_ends = ends_of_block + simt::warp_id() * Items;
   const Offset share = simt::global_thread_id() / 32;
@@ -31,14 +31,14 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 4)
   const Offset begin = step - first, end = (step + steps < path ? step + steps : path) - last;
 
   // Each lane also looks at the end of one of the next 32 rows.
-  const auto end_of = [&](Index row) {
-    return row < last ? matrix.offsets[row + 1] : static_cast<O>(matrix.entries + 1);
+  const auto end_of = [&](Index row, int ahead) {
+    return ahead < last - row ? matrix.offsets[row + ahead + 1] : static_cast<O>(matrix.entries + 1);
   };
   Index column[Items];
   V value[Items];
   Index row = first;  // the next to end
   load_striped(matrix, begin, end, column, value);
-  O row_end = end_of(row + lane);
+  O row_end = end_of(row, lane);
   V carry = 0;
   for (Offset at = begin;; at += chunk) {
     const int length = end - at < chunk ? static_cast<int>(end - at) : chunk;
@@ -67,9 +67,9 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 4)
       rows_here += count;
       if (count < 32) break;
       end_before = simt::shuffle(simt::full_mask, local_end, 31);
-      local_end = localize(end_of(row + rows_here + lane));
+      local_end = localize(end_of(row, rows_here + lane));
     }
-    row_end = end_of(row + rows_here + lane);
+    row_end = end_of(row, rows_here + lane);
     simt::sync_warp();
     unsigned ends[Items];
     WEFT_UNROLL
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, 4)
       done += 32;
       if (done >= rows_here) break;
       end_before = simt::shuffle(simt::full_mask, local_end, 31);
-      local_end = localize(end_of(row + done + lane));
+      local_end = localize(end_of(row, done + lane));
     }
     row += rows_here;
     if (at + length >= end) break;

@@ -49,7 +49,7 @@ __device__ Index rightmost_match(const O* __restrict__ offsets, Index rows, Offs
   if (entry == 0) return 0;
   Index low = 0, high = rows;
   while (low < high) {
-    const Index middle = low + (high - low + 1) / 2;
+    const Index middle = high - (high - low) / 2;
     if (static_cast<Offset>(offsets[middle]) <= entry)
       low = middle;
     else
@@ -70,7 +70,7 @@ template <class V, class O, int W>
 __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
     csr_speculate(View<V, O> matrix, Speculation<V> work, Product<V> product) {
   constexpr int tile = 32 * W;
-  WEFT_SHARED(std::uint32_t, descriptors, W* most_bunches);
+  WEFT_SHARED(std::uint32_t, descriptors, (W * most_bunches));
   const int lane = simt::lane_id();
   const auto descriptor = descriptors + simt::warp_id() * W;
   const Offset bunch = simt::global_thread_id() / 32;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(32 * most_bunches, W * sizeof(V) > 32 ? 3 : 4)
   // A lane has the borders of one of the tile's first rows at hand before it needs them.
   O next_begin = 0, next_end = 0;
   const auto fetch_rows = [&](Index start) {
-    if (start + lane < matrix.rows) {
+    if (lane < matrix.rows - start) {
       next_begin = matrix.offsets[start + lane];
       next_end = matrix.offsets[start + lane + 1];
     }
