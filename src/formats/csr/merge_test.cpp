@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <ostream>
 #include <string>
 
 #include "formats/csr/testing.hpp"
@@ -17,6 +18,10 @@ struct Shared {
   std::string variant;
   Place place;
 };
+
+void PrintTo(const Shared& shared, std::ostream* out) {
+  *out << "csr:merge-" << shared.variant << " on " << name_of(shared.place);
+}
 
 std::vector<Shared> all_shared() {
   std::vector<Shared> all;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <ostream>
 
 #include "formats/csr/testing.hpp"
 #include "reference.hpp"
@@ -48,6 +49,8 @@ struct Case {
   Place place;
   int width = 0;
 };
+
+void PrintTo(const Case& one, std::ostream* out) { *out << "W = " << one.width << " on " << name_of(one.place); }
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   return "W" + std::to_string(info.param.width) + "_" + name_of(info.param.place);
