@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace weft {
 namespace {
@@ -42,7 +43,8 @@ csr::View<V, Counted<O>> view_of(const DeviceCsr<V, O>& matrix) {
 
 /// Calls the build of a function that is for `device`.
 template <class Cuda, class Emulator>
-auto on_device(Device device, [[maybe_unused]] Cuda&& cuda, [[maybe_unused]] Emulator&& emulator) {
+std::invoke_result_t<Cuda> on_device(Device device, [[maybe_unused]] Cuda&& cuda,
+                                     [[maybe_unused]] Emulator&& emulator) {
   describe(device);  // throws, saying what this build or machine lacks
 #ifdef WEFT_HAS_CUDA
   if (device.kind() == Device::Kind::gpu) return cuda();
