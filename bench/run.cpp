@@ -149,7 +149,7 @@ std::vector<std::string> formats_for(Device device) {
     if (!runs_on(format.devices, device)) continue;
     names.push_back(format.name);
     for (const VariantInfo& variant : format.variants)
-      if (runs_on(variant.devices, device)) names.push_back(full_name(format, variant.name));
+      if (!variant.chooses && runs_on(variant.devices, device)) names.push_back(full_name(format, variant.name));
   }
   return names;
 }

@@ -13,7 +13,8 @@ struct VariantInfo {
   std::string name;
   std::string summary;
   std::vector<Device::Kind> devices;
-  bool waits = false;  ///< `apply` needs the host until it is done, and no CUDA graph can capture it
+  bool waits = false;    ///< `apply` needs the host until it is done, and no CUDA graph can capture it
+  bool chooses = false;  ///< stands for one of the other variants, whichever suits the matrix
 };
 
 /// What one format can do: the registry's entry as users see it.

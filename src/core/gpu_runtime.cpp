@@ -10,11 +10,9 @@ namespace {
 
 // "90" for sm_90.
 std::string architecture_of_current_gpu() {
-  int index = 0, major = 0, minor = 0;
+  int index = 0;
   cudaGetDevice(&index);
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index);
-  return std::to_string(major * 10 + minor);
+  return std::to_string(compute_capability(index));
 }
 
 cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(stream.native()); }
@@ -68,6 +66,13 @@ DeviceInfo describe(int index) {
   info.l2_bytes = properties.l2CacheSize;
   info.compute_capability = properties.major * 10 + properties.minor;
   return info;
+}
+
+int compute_capability(int index) {
+  int major = 0, minor = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index);
+  return major * 10 + minor;
 }
 
 void* allocate(int index, std::size_t bytes) {
@@ -190,6 +195,7 @@ namespace {
 int count() { return 0; }
 std::string why_none() { return "this build has no GPU code; configure with -DWEFT_CUDA=ON and a CUDA compiler"; }
 DeviceInfo describe(int) { refuse(); }
+int compute_capability(int) { refuse(); }
 void* allocate(int, std::size_t) { refuse(); }
 void release(int, void*) noexcept {}
 void* allocate_mapped(int, std::size_t) { refuse(); }

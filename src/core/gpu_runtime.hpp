@@ -11,6 +11,7 @@ namespace weft::gpu {
 int count();             ///< GPUs of this machine; 0 without a driver
 std::string why_none();  ///< the reason for count() == 0
 DeviceInfo describe(int index);
+int compute_capability(int index);  ///< as in DeviceInfo, but quick to ask for
 
 void* allocate(int index, std::size_t bytes);
 void release(int index, void* memory) noexcept;

@@ -8,9 +8,8 @@
 //   simt::Shared<T>                                       how a device function takes either: T* on a GPU
 //   simt::launch(WEFT_KERNEL(kernel<A, B>), grid, block, shared_bytes, stream, arguments...)
 //                                                         throws Error("kernel NAME: ..."); no blocks, no launch
-//   simt::launch_early(...)                               the same, but the kernel may start while the one before it
-//   still
-//                                                         runs: it calls simt::wait_for_earlier_kernels() first of all
+//   simt::launch_early(...)                               the same, but it may start while the kernel before it runs:
+//                                                         it calls simt::wait_for_earlier_kernels() first of all
 //   WEFT_UNROLL                                           before a loop: #pragma unroll, for nvcc only
 //   simt::blocks_for(items, per_block)                    a grid's size, checked
 //

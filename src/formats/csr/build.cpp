@@ -124,8 +124,8 @@ const Format& format() {
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.types = {ValueType::f32, ValueType::f64};
     const std::vector<Device::Kind> all{Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.variants = {{"auto", "chooses among these by the lengths of the rows, as plain csr does", all},
-                       {"merge", "equal shares of rows + entries, whatever the rows look like", all},
+    f.info.variants = {{"auto", "chooses among these by the lengths of the rows, as plain csr does", all, false, true},
+                       {"merge", "equal shares of rows + entries, whatever the rows look like", all, false, true},
                        {"merge-block", "a share a block, summed from shared memory", gpus},
                        {"merge-narrow", "a share a warp, which leaves the cache to x: power-law graphs", gpus},
                        {"merge-wide", "a share a warp, many entries at once", gpus},
@@ -133,7 +133,7 @@ const Format& format() {
                        {"speculative-cpu", "the same, its second stage on the CPU", gpus, true},
                        {"scalar", "a thread a row", gpus},
                        {"stream", "a block stages the products of its rows in shared memory: even rows", gpus},
-                       {"vector", "2 to 32 threads a row, by the mean row length", gpus},
+                       {"vector", "2 to 32 threads a row, by the mean row length", gpus, false, true},
                        {"vector2", "2 threads a row", gpus},
                        {"vector4", "4 threads a row", gpus},
                        {"vector8", "8 threads a row", gpus},

@@ -45,13 +45,13 @@ csr::View<V, Counted<O>> view_of(const DeviceCsr<V, O>& matrix) {
 template <class Cuda, class Emulator>
 std::invoke_result_t<Cuda> on_device(Device device, [[maybe_unused]] Cuda&& cuda,
                                      [[maybe_unused]] Emulator&& emulator) {
-  describe(device);  // throws, saying what this build or machine lacks
 #ifdef WEFT_HAS_CUDA
   if (device.kind() == Device::Kind::gpu) return cuda();
 #endif
 #ifdef WEFT_HAS_EMULATOR
   if (device.kind() == Device::Kind::emulator) return emulator();
 #endif
+  describe(device);  // throws, saying what this build lacks; not sooner: it asks for all of its properties
   throw Error(ErrorCode::no_device, "this build cannot use " + device.name());
 }
 

@@ -18,7 +18,8 @@ Speculation<V> direct_speculation(const View<V, O>& matrix, const SpeculativeSha
 
 template <class V>
 SpeculativeShape direct_shape(Device device) {
-  return speculative_shape<V>(::weft::simt::tuning_for(describe(device).compute_capability));
+  const bool real = device.kind() == Device::Kind::gpu;
+  return speculative_shape<V>(::weft::simt::tuning_for(real ? gpu::compute_capability(device.index()) : 0));
 }
 
 }  // namespace

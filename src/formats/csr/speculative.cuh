@@ -11,8 +11,8 @@
 #include "simt/tuning.hpp"
 
 // csr:speculative, after Liu and Vinter (2015), in their words: a thread-bunch (a warp, T = 32 threads) sums S tiles of
-// W x T consecutive entries one after the other; B bunches make a group (a block). Nothing is known of the matrix
-// beforehand.
+// W x T consecutive entries one after the other; B bunches make a group (a block). Nothing need be known of the
+// matrix beforehand; a plan keeps where tiles begin.
 //   Stage 1, csr_speculate. A bunch finds the rows in which its S + 1 tile boundaries lie and marks in shared memory
 //   where rows end in a tile, the segment descriptor. The sums of the segments, stored compactly, are the rows' sums if
 //   no row in between is empty: that is the speculation. A tile that saw an empty row is dirty: its sums wait in the
