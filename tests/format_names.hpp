@@ -7,8 +7,18 @@
 
 namespace weft::test {
 
-/// What a user can ask for on such a device: the format, and each of its variants there, or only those that do without
-/// the host once they are queued.
+/// Numbers to try a parameter with: its ends, as far as small matrices can tell them apart, and one between.
+inline std::vector<std::int64_t> samples_of(const ParameterInfo& parameter) {
+  const std::int64_t most = std::min<std::int64_t>(parameter.most, 1024);
+  const std::int64_t between = parameter.power_of_two ? std::max<std::int64_t>(parameter.least, 4) : most / 4 + 1;
+  std::vector<std::int64_t> values{parameter.least};
+  if (between > parameter.least && between < most) values.push_back(between);
+  if (most > parameter.least) values.push_back(most);
+  return values;
+}
+
+/// What a user can ask for on such a device: the format, each of its variants there, or only those that do without the
+/// host once they are queued, and the format with each of its parameters.
 inline std::vector<std::string> names_on(Device::Kind kind, const Format& format, bool without_host = false) {
   std::vector<std::string> names;
   if (!format.runs_on(kind)) return names;
@@ -16,6 +26,9 @@ inline std::vector<std::string> names_on(Device::Kind kind, const Format& format
   for (const VariantInfo& variant : format.info.variants)
     if (std::ranges::find(variant.devices, kind) != variant.devices.end() && !(without_host && variant.waits))
       names.push_back(full_name(format.info, variant.name));
+  for (const ParameterInfo& parameter : format.info.parameters)
+    for (const std::int64_t value : samples_of(parameter))
+      names.push_back(format.info.name + ":" + parameter.name + "=" + std::to_string(value));
   return names;
 }
 

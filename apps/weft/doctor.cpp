@@ -121,6 +121,8 @@ std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDev
                format.summary});
     for (const VariantInfo& variant : format.variants)
       table.add({full_name(format, variant.name), device_names(variant.devices), "", "", variant.summary});
+    for (const ParameterInfo& parameter : format.parameters)
+      table.add({format.name + ":" + parameter.name + "=N", "", "", "", parameter.summary});
   }
   return text + "\nFormats\n" + table.text(2);
 }
@@ -145,6 +147,13 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
     for (ValueType type : format.types) entry["types"].push_back(to_string(type));
     entry["variants"] = nlohmann::ordered_json::array();
     for (const VariantInfo& variant : format.variants) entry["variants"].push_back(full_name(format, variant.name));
+    entry["parameters"] = nlohmann::ordered_json::array();
+    for (const ParameterInfo& parameter : format.parameters)
+      entry["parameters"].push_back({{"name", parameter.name},
+                                     {"summary", parameter.summary},
+                                     {"least", parameter.least},
+                                     {"most", parameter.most},
+                                     {"power_of_two", parameter.power_of_two}});
     json["formats"].push_back(std::move(entry));
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -72,17 +72,11 @@ Device usable_device(const std::string& name) {
 
 void require_format(const std::string& name) {
   if (name == "auto") return;
-  std::string known = "auto";
-  for (const FormatInfo& format : formats()) {
-    if (name == format.name) return;
-    known += ", " + format.name;
-    for (const VariantInfo& variant : format.variants) {
-      const std::string full = full_name(format, variant.name);
-      if (name == full) return;
-      known += ", " + full;
-    }
+  try {
+    parse_format(name);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
   }
-  throw UsageError(fmt::format("there is no format '{}'; there are {}", name, known));
 }
 
 void require_target_folder(const std::string& path) {

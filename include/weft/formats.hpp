@@ -2,6 +2,8 @@
 #include <weft/device.hpp>
 #include <weft/types.hpp>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,15 @@ struct VariantInfo {
   bool chooses = false;  ///< stands for one of the other variants, whichever suits the matrix
 };
 
+/// A whole number that a user may give to a format: "sell:c=16:sigma=256".
+struct ParameterInfo {
+  std::string name;
+  std::string summary;  ///< with what the format does when none is given
+  std::int64_t least = 1;
+  std::int64_t most = 1;
+  bool power_of_two = false;
+};
+
 /// What one format can do: the registry's entry as users see it.
 struct FormatInfo {
   std::string name;
@@ -27,10 +38,22 @@ struct FormatInfo {
   /// Op::transpose works on a stored transposed matrix (twice the memory), else by a kernel of its own.
   bool stores_transpose = true;
   std::vector<VariantInfo> variants;  ///< empty when there is just one way; the format's plain name chooses among them
+  std::vector<ParameterInfo> parameters;
 };
 
 /// The name to plan a format by: "csr", or "csr:vector" with a variant.
 std::string full_name(const FormatInfo& format, const std::string& variant = {});
+
+/// What a name to plan by says: FORMAT[:VARIANT][:PARAMETER=NUMBER]...
+struct FormatName {
+  const FormatInfo* format = nullptr;
+  std::string variant;                             ///< empty: the format chooses
+  std::map<std::string, std::int64_t> parameters;  ///< those not given the format chooses
+};
+
+/// Takes a name apart. Throws Error(invalid_argument), with what there is, when it is none: an unknown format, variant
+/// or parameter, or a number out of its range.
+FormatName parse_format(std::string_view name);
 
 /// Every format of this build, in the order tables show them.
 const std::vector<FormatInfo>& formats();

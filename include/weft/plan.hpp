@@ -55,7 +55,9 @@ struct PlanInfo {
   Offset nonzeros = 0;
   std::size_t bytes = 0;  ///< what the device holds for the matrix (and its transpose, if asked for)
   double bytes_per_nonzero = 0;
+  Offset padding = 0;           ///< entries stored besides the matrix's own (without the transposed matrix)
   double setup_seconds = 0;     ///< building the chosen format
+  double upload_seconds = 0;    ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
   double planning_seconds = 0;  ///< everything between the call of plan() and its return
   double product_seconds = 0;   ///< measured by auto; 0 for a named format
   bool deterministic = true;

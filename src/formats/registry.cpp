@@ -3,6 +3,7 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
@@ -50,39 +51,95 @@ std::string formats_for(Device device, ValueType type) {
   return join(names);
 }
 
-const VariantInfo* find_variant(const Format& format, const std::string& name, const std::string& full, Device device) {
-  std::vector<std::string> here;
-  for (const VariantInfo& variant : format.info.variants)
-    if (std::ranges::find(variant.devices, device.kind()) != variant.devices.end()) here.push_back(variant.name);
-  for (const VariantInfo& variant : format.info.variants)
-    if (variant.name == name) {
-      if (std::ranges::find(here, name) != here.end()) return &variant;
-      throw Error(ErrorCode::unsupported, "format '" + full + "' does not run on " + device.name() + "; there " +
-                                              format.info.name +
-                                              " has: " + (here.empty() ? "no variants" : join(here)));
-    }
-  throw Error(ErrorCode::invalid_argument, "format '" + format.info.name + "' has no variant '" + name + "'; on " +
-                                               device.name() +
-                                               " it has: " + (here.empty() ? "no variants" : join(here)));
+std::vector<std::string> variants_on(const FormatInfo& format, Device device) {
+  std::vector<std::string> names;
+  for (const VariantInfo& variant : format.variants)
+    if (std::ranges::find(variant.devices, device.kind()) != variant.devices.end()) names.push_back(variant.name);
+  return names;
+}
+
+const FormatInfo& find_info(const std::string& name) {
+  std::vector<std::string> names{"auto"};
+  for (const FormatInfo& format : formats()) {
+    if (format.name == name) return format;
+    names.push_back(format.name);
+  }
+  throw Error(ErrorCode::invalid_argument, "there is no format '" + name + "'; there are: " + join(names));
+}
+
+std::string range_of(const ParameterInfo& parameter) {
+  return std::string(parameter.power_of_two ? "a power of two" : "a whole number") + " from " +
+         std::to_string(parameter.least) + " to " + std::to_string(parameter.most);
+}
+
+void add_parameter(FormatName& name, const std::string& key, std::string_view text) {
+  const FormatInfo& format = *name.format;
+  std::vector<std::string> known;
+  for (const ParameterInfo& parameter : format.parameters) {
+    known.push_back(parameter.name);
+    if (parameter.name != key) continue;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool number = error == std::errc{} && end == text.data() + text.size();
+    if (!number || value < parameter.least || value > parameter.most ||
+        (parameter.power_of_two && (value & (value - 1)) != 0))
+      throw Error(ErrorCode::invalid_argument, "format '" + format.name + "': " + key + " must be " +
+                                                   range_of(parameter) + ", not '" + std::string(text) + "'");
+    if (!name.parameters.emplace(key, value).second)
+      throw Error(ErrorCode::invalid_argument, "format '" + format.name + "': " + key + " is given twice");
+    return;
+  }
+  throw Error(ErrorCode::invalid_argument, "format '" + format.name + "' has no parameter '" + key +
+                                               "'; it has: " + (known.empty() ? "none" : join(known)));
+}
+
+void set_variant(FormatName& name, const std::string& variant) {
+  std::vector<std::string> known;
+  for (const VariantInfo& info : name.format->variants) known.push_back(info.name);
+  if (std::ranges::find(known, variant) == known.end())
+    throw Error(ErrorCode::invalid_argument, "format '" + name.format->name + "' has no variant '" + variant +
+                                                 "'; it has: " + (known.empty() ? "no variants" : join(known)));
+  name.variant = variant;
 }
 
 }  // namespace
 
-FormatChoice find_format(const std::string& name, Device device, ValueType type) {
-  const auto colon = name.find(':');
-  const std::string base = name.substr(0, colon);
-  for (const Format* format : registry()) {
-    if (format->info.name != base) continue;
-    if (!format->runs_on(device.kind()) || !format->has_type(type))
-      throw Error(ErrorCode::unsupported, "format '" + base + "' does not do " + std::string(to_string(type)) + " on " +
-                                              device.name() + "; these do: " + formats_for(device, type));
-    FormatChoice choice{format, {}};
-    if (colon != std::string::npos) choice.variant = find_variant(*format, name.substr(colon + 1), name, device)->name;
-    return choice;
+FormatName parse_format(std::string_view name) {
+  FormatName result;
+  std::size_t begin = 0;
+  for (int piece = 0; begin <= name.size(); ++piece) {
+    const std::size_t end = std::min(name.find(':', begin), name.size());
+    const std::string text(name.substr(begin, end - begin));
+    const std::size_t equals = text.find('=');
+    if (piece == 0)
+      result.format = &find_info(text);
+    else if (equals != std::string::npos)
+      add_parameter(result, text.substr(0, equals), std::string_view(text).substr(equals + 1));
+    else if (piece == 1)
+      set_variant(result, text);
+    else
+      throw Error(ErrorCode::invalid_argument,
+                  "format '" + std::string(name) + "': '" + text + "' is not PARAMETER=NUMBER");
+    begin = end + 1;
   }
-  std::vector<std::string> names{"auto"};
-  for (const Format* format : registry()) names.push_back(format->info.name);
-  throw Error(ErrorCode::invalid_argument, "there is no format '" + base + "'; there are: " + join(names));
+  return result;
+}
+
+FormatChoice find_format(const std::string& name, Device device, ValueType type) {
+  const FormatName parsed = parse_format(name);
+  const auto found =
+      std::ranges::find_if(registry(), [&](const Format* format) { return format->info.name == parsed.format->name; });
+  const Format& format = **found;
+  if (!format.runs_on(device.kind()) || !format.has_type(type))
+    throw Error(ErrorCode::unsupported, "format '" + format.info.name + "' does not do " +
+                                            std::string(to_string(type)) + " on " + device.name() +
+                                            "; these do: " + formats_for(device, type));
+  const std::vector<std::string> here = variants_on(format.info, device);
+  if (!parsed.variant.empty() && std::ranges::find(here, parsed.variant) == here.end())
+    throw Error(ErrorCode::unsupported, "format '" + full_name(format.info, parsed.variant) + "' does not run on " +
+                                            device.name() + "; there " + format.info.name +
+                                            " has: " + (here.empty() ? "no variants" : join(here)));
+  return {&format, parsed.variant, parsed.parameters};
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <weft/plan.hpp>
 #include <weft/structure.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,14 @@ struct BuildOptions {
   Device device;
   std::string variant;  ///< empty: the format chooses
   Progress progress = {};
-  std::optional<simt::Tuning> tuning = {};  ///< none: the numbers kept for the device
+  std::optional<simt::Tuning> tuning = {};              ///< none: the numbers kept for the device
+  std::map<std::string, std::int64_t> parameters = {};  ///< as given by the user; in their ranges
+
+  std::int64_t parameter(const std::string& name, std::int64_t otherwise) const {
+    const auto found = parameters.find(name);
+    return found == parameters.end() ? otherwise : found->second;
+  }
+  bool has(const std::string& name) const { return parameters.contains(name); }
 };
 
 template <Value V>
@@ -48,10 +56,11 @@ struct Format {
 
 const std::vector<const Format*>& registry();
 
-/// A format and one of its variants, as named by a user: "csr" or "csr:vector8".
+/// A format, one of its variants and numbers for it, as named by a user: "csr", "csr:vector8" or "sell:c=16".
 struct FormatChoice {
   const Format* format = nullptr;
   std::string variant;
+  std::map<std::string, std::int64_t> parameters;
 };
 
 /// Finds what `name` means on `device` for values of `type`. Throws Error(invalid_argument) for an unknown name,

@@ -37,7 +37,12 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
       << info.cols << ", " << info.nonzeros << " nonzeros\n";
   if (!info.details.empty()) out << "  " << info.details << "\n";
   out << "  " << fixed(static_cast<double>(info.bytes) / 1e6, 1) << " MB, " << fixed(info.bytes_per_nonzero, 2)
-      << " bytes/nonzero" << (info.transpose ? " (with the transposed matrix)" : "") << ", "
+      << " bytes/nonzero";
+  if (info.padding > 0)
+    out << " with "
+        << fixed(100 * static_cast<double>(info.padding) / std::max(1.0, static_cast<double>(info.nonzeros)), 1)
+        << " % padding";
+  out << (info.transpose ? " (with the transposed matrix)" : "") << ", "
       << (info.deterministic ? "deterministic" : "not deterministic") << "\n";
   out << "  set-up " << duration(info.setup_seconds) << ", planning " << duration(info.planning_seconds);
   if (info.product_seconds > 0) out << ", one product " << duration(info.product_seconds);

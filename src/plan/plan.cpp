@@ -14,19 +14,20 @@ namespace {
 template <Value V>
 struct Built {
   std::unique_ptr<Operator<V>> op;
-  const Format* format = nullptr;
-  std::string variant;  // as asked for; empty when the format chooses
+  FormatChoice choice;  // as asked for
   double setup_seconds = 0;
   double product_seconds = 0;
 };
 
 template <Value V>
-Built<V> build(const Format& format, const std::string& variant, const Csr<V>& matrix, const PlanOptions& options) {
+Built<V> build(const FormatChoice& choice, const Csr<V>& matrix, const PlanOptions& options) {
   Built<V> built;
-  built.format = &format;
-  built.variant = variant;
+  built.choice = choice;
   const Stopwatch watch;
-  built.op = format.builder<V>()(matrix, {options.device, variant, options.progress});
+  built.op = choice.format->builder<V>()(matrix, {.device = options.device,
+                                                  .variant = choice.variant,
+                                                  .progress = options.progress,
+                                                  .parameters = choice.parameters});
   synchronize(options.device);
   built.setup_seconds = watch.seconds();
   return built;
@@ -74,7 +75,7 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
       }
     }
     try {
-      Built<V> built = build(format, "", matrix, options);
+      Built<V> built = build<V>({&format, {}, {}}, matrix, options);
       const double allowance = is_yardstick ? 0.1 : largest_gain * static_cast<double>(options.products) * csr_seconds;
       built.product_seconds = probe.seconds(*built.op, std::min(0.1, 0.02 * allowance));
       if (is_yardstick)
@@ -105,10 +106,10 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
   }
   for (Candidate& candidate : info.candidates) {
     if (!candidate.built) continue;
-    if (candidate.format == chosen->format->info.name)
+    if (candidate.format == chosen->choice.format->info.name)
       candidate.verdict =
           chosen == fastest ? "chosen: fastest" : "chosen: within 5 % of the fastest, cheaper to set up";
-    else if (candidate.format == fastest->format->info.name)
+    else if (candidate.format == fastest->choice.format->info.name)
       candidate.verdict = "fastest by less than 5 %, but dearer to set up";
     else
       candidate.verdict = "slower";
@@ -133,11 +134,11 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
     if (!choice.format->info.deterministic && !options.allow_nondeterministic)
       throw Error(ErrorCode::unsupported, "format '" + choice.format->info.name +
                                               "' is not deterministic; plan with allow_nondeterministic to use it");
-    forward = build(*choice.format, choice.variant, matrix, options);
+    forward = build(choice, matrix, options);
   }
 
   const OperatorInfo built = forward.op->info();
-  info.format = full_name(forward.format->info, built.variant);
+  info.format = full_name(forward.choice.format->info, built.variant);
   info.details = built.details;
   info.device = options.device;
   info.type = value_type<V>;
@@ -145,16 +146,18 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   info.cols = matrix.cols;
   info.nonzeros = matrix.nonzeros();
   info.bytes = built.bytes;
+  info.padding = built.padding;
+  info.upload_seconds = built.upload_seconds;
   info.setup_seconds = forward.setup_seconds;
   info.product_seconds = forward.product_seconds;
-  info.deterministic = forward.format->info.deterministic;
+  info.deterministic = forward.choice.format->info.deterministic;
   info.transpose = options.transpose;
 
   Array<Offset> positions;
   std::unique_ptr<Operator<V>> transposed;
   if (options.transpose) {
     const Csr<V> other = transpose(matrix, &positions);
-    Built<V> second = build(*forward.format, forward.variant, other, options);
+    Built<V> second = build(forward.choice, other, options);
     info.bytes += second.op->info().bytes;
     info.setup_seconds += second.setup_seconds;
     transposed = std::move(second.op);
