@@ -11,16 +11,19 @@
 //   simt::launch_early(...)                               the same, but it may start while the kernel before it runs:
 //                                                         it calls simt::wait_for_earlier_kernels() first of all
 //   WEFT_UNROLL                                           before a loop: #pragma unroll, for nvcc only
+//   WEFT_KEEP_LOOP                                        before a loop that nvcc must not unroll: it costs registers
 //   simt::blocks_for(items, per_block)                    a grid's size, checked
 //
 // README.md in this folder has an example and the few rules that follow from having two worlds.
 #ifdef WEFT_SIMT_EMULATED
 #define WEFT_SIMT_NAMESPACE on_emulator
 #define WEFT_UNROLL
+#define WEFT_KEEP_LOOP
 #include "simt/emulator.hpp"
 #else
 #define WEFT_SIMT_NAMESPACE on_cuda
 #define WEFT_UNROLL _Pragma("unroll")
+#define WEFT_KEEP_LOOP _Pragma("unroll 1")
 #include "simt/cuda.hpp"
 #endif
 

@@ -61,10 +61,10 @@ __device__ __forceinline__ int leading_zeros(std::uint64_t bits) { return __clzl
 __device__ __forceinline__ int first_set(std::uint32_t bits) { return __ffs(static_cast<int>(bits)); }
 __device__ __forceinline__ int first_set(std::uint64_t bits) { return __ffsll(static_cast<long long>(bits)); }
 
-/// N neighbours that are loaded or stored in one access of 8 or 16 bytes. The address must be a multiple of that.
+/// N neighbours that are loaded or stored in one access of 4, 8 or 16 bytes. The address must be a multiple of that.
 template <class T, int N>
 struct alignas(sizeof(T) * N) Pack {
-  static_assert(sizeof(T) * N == 8 || sizeof(T) * N == 16);
+  static_assert(sizeof(T) * N == 4 || sizeof(T) * N == 8 || sizeof(T) * N == 16);
   T values[N];
   __host__ __device__ constexpr T& operator[](int i) { return values[i]; }
   __host__ __device__ constexpr const T& operator[](int i) const { return values[i]; }
@@ -93,7 +93,7 @@ void store_pack(T* address, const Pack<T, N>& pack) {
 }
 #else
 template <int Bytes>
-using PackWord = std::conditional_t<Bytes == 8, uint2, uint4>;
+using PackWord = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4>>;
 
 template <int N, class T>
 __device__ __forceinline__ Pack<T, N> load_pack(const T* address) {

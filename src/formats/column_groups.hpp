@@ -1,0 +1,37 @@
+#pragma once
+#include <weft/types.hpp>
+
+#include <cstdint>
+#include <limits>
+
+#ifdef __CUDACC__
+#define WEFT_HOST_DEVICE __host__ __device__
+#else
+#define WEFT_HOST_DEVICE
+#endif
+
+// How the formats made of slices (a few rows of the same width) lay a slice out, on every device.
+namespace weft {
+
+/// Padding is told by its column; its value is 0 and must not be multiplied with anything, since 0 times infinity is
+/// not 0.
+template <class Column>
+inline constexpr Column padding_column = static_cast<Column>(-1);
+
+/// The largest column, relative to a slice's base, that 16 bits hold besides the padding's.
+inline constexpr Index largest_short_column = std::numeric_limits<std::uint16_t>::max() - 1;
+
+/// Where a slice of `rows` rows and `width` columns keeps column k of `row`. Columns lie in groups of `group`, a power
+/// of two, row after row inside a group: a thread that follows a row then reads `group` neighbours at once. Columns
+/// that are left over lie in groups of half the size, a quarter of it, down to one. With groups of one the slice is
+/// plain column-major, as ELLPACK is.
+WEFT_HOST_DEVICE constexpr Offset place_in_slice(Index row, Index k, Index rows, Index width, int group) {
+  Index first = k - k % group;
+  while (group > width - first) {
+    group /= 2;
+    first = k - k % group;
+  }
+  return static_cast<Offset>(first) * rows + static_cast<Offset>(row) * group + (k - first);
+}
+
+}  // namespace weft
