@@ -48,7 +48,9 @@ std::vector<Case> all_cases() {
             for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
               if (isa_available(isa)) cases.push_back({name, device, isa, 0, type});
           } else if (device.kind() == Device::Kind::emulator) {
-            for (int order = 0; order < 3; ++order) cases.push_back({name, device, Isa::baseline, order, type});
+            // A number given to a format rarely changes what its threads do among themselves: one order will do.
+            const int first = name.find('=') == std::string::npos ? 0 : 2;
+            for (int order = first; order < 3; ++order) cases.push_back({name, device, Isa::baseline, order, type});
           } else {
             cases.push_back({name, device, Isa::baseline, 0, type});
           }
@@ -282,8 +284,9 @@ TEST_P(Conformance, SaysWhatItHolds) {
   for_type([&]<Value V>(V) {
     const Csr<V> matrix = random_rows<V>(100, std::vector<Index>(200, 9), 23);
     const PlanInfo info = make_plan(matrix, false).info();
-    const std::string& asked = GetParam().format;  // not another variant than asked for, unless it may choose one
-    const std::string expected = asked.ends_with(":auto") ? asked.substr(0, asked.size() - 4) : asked;
+    const FormatName asked = parse_format(GetParam().format);
+    // Not another variant than asked for, unless it may choose one.
+    const std::string expected = full_name(*asked.format, asked.variant == "auto" ? "" : asked.variant);
     EXPECT_TRUE(info.format.starts_with(expected)) << info.format;
     EXPECT_GE(info.bytes, matrix.values.bytes());
     EXPECT_EQ(info.device, GetParam().device);

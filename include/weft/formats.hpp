@@ -26,6 +26,7 @@ struct ParameterInfo {
   std::int64_t least = 1;
   std::int64_t most = 1;
   bool power_of_two = false;
+  bool limit = false;  ///< only bounds what is stored: beyond it the format refuses
 };
 
 /// What one format can do: the registry's entry as users see it.

@@ -62,8 +62,7 @@ __device__ __forceinline__ void add_columns(const V* values, const Column* colum
     if (j >= product.count) break;
     V factor[N];
     WEFT_UNROLL
-    for (int k = 0; k < N; ++k)
-      factor[k] = load_x(x + static_cast<std::size_t>(j) * product.x_stride, column[k]);
+    for (int k = 0; k < N; ++k) factor[k] = load_x(x + static_cast<std::size_t>(j) * product.x_stride, column[k]);
     WEFT_UNROLL
     for (int k = 0; k < N; ++k) sums[j] += value[k] * factor[k];
   }

@@ -7,6 +7,7 @@
 
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
+#include "formats/sell/sell.hpp"
 
 namespace weft {
 
@@ -15,6 +16,7 @@ const std::vector<const Format*>& registry() {
   static const std::vector<const Format*> all{
       &csr::format(),
       &coo::format(),
+      &sell::format(),
   };
   return all;
 }

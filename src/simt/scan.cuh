@@ -86,8 +86,7 @@ void exclusive_scan(Device device, T* values, std::int64_t count, Stream stream 
   DeviceBuffer<T> totals(device, static_cast<std::size_t>(tiles) + 1);
   launch(WEFT_KERNEL(scan_totals<T>), blocks, threads, 0, stream, static_cast<const T*>(values), count, totals.data());
   exclusive_scan(device, totals.data(), tiles, stream);
-  launch(WEFT_KERNEL(scan_tiles<T>), blocks, threads, 0, stream, values, count,
-         static_cast<const T*>(totals.data()));
+  launch(WEFT_KERNEL(scan_tiles<T>), blocks, threads, 0, stream, values, count, static_cast<const T*>(totals.data()));
   synchronize(device, stream);  // before the totals go
 }
 

@@ -93,7 +93,7 @@ void store_pack(T* address, const Pack<T, N>& pack) {
 }
 #else
 template <int Bytes>
-using PackWord = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4>>;
+using PackWord = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4> >;
 
 template <int N, class T>
 __device__ __forceinline__ Pack<T, N> load_pack(const T* address) {

@@ -1,0 +1,302 @@
+#include "formats/sell/sell.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <weft/generate.hpp>
+#include <weft/plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "formats/csr/testing.hpp"
+
+namespace weft::sell {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Random rows of the given lengths, with columns anywhere, or within `span` of a place that moves with the row.
+Csr<double> rows_of(const std::vector<Index>& lengths, Index cols, Index span, unsigned seed) {
+  std::mt19937 random(seed);
+  Csr<double> matrix;
+  matrix.rows = static_cast<Index>(lengths.size());
+  matrix.cols = cols;
+  matrix.offsets = Array<Offset>(lengths.size() + 1, 0);
+  std::vector<Index> columns;
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    const Index reach = std::min(cols, std::max(span, lengths[r]));
+    const Index first = static_cast<Index>(static_cast<double>(cols - reach) * static_cast<double>(r) /
+                                           static_cast<double>(std::max<std::size_t>(lengths.size() - 1, 1)));
+    std::vector<Index> row(static_cast<std::size_t>(reach));
+    std::iota(row.begin(), row.end(), first);
+    std::ranges::shuffle(row, random);
+    row.resize(static_cast<std::size_t>(lengths[r]));
+    std::ranges::sort(row);
+    columns.insert(columns.end(), row.begin(), row.end());
+    matrix.offsets[r + 1] = static_cast<Offset>(columns.size());
+  }
+  matrix.columns = Array<Index>(std::move(columns));
+  matrix.values = Array<double>(matrix.columns.size());
+  for (double& value : matrix.values) value = static_cast<double>(random() % 17) - 8;
+  EXPECT_EQ(check(matrix), "");
+  return matrix;
+}
+
+std::vector<Index> random_lengths(Index rows, Index most, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<Index> lengths(static_cast<std::size_t>(rows));
+  for (Index& length : lengths) length = static_cast<Index>(random() % static_cast<unsigned>(most + 1));
+  return lengths;
+}
+
+/// What the comments of Storage promise, entry by entry.
+template <Value V>
+void expect_holds(const Storage<V>& storage, const Csr<V>& matrix) {
+  const Index c = storage.shape.slice_rows;
+  ASSERT_EQ(static_cast<Offset>(storage.slices.size()), (Offset(matrix.rows) + c - 1) / c);
+  Offset padding = static_cast<Offset>(storage.values.size());
+  for (Index slot = 0; slot < matrix.rows; ++slot) {
+    const Index row = storage.order.empty() ? slot : storage.order[slot];
+    const Slice& slice = storage.slices[slot / c];
+    const Offset begin = matrix.offsets[row], length = matrix.offsets[row + 1] - begin;
+    ASSERT_LE(length, slice.width);
+    ASSERT_EQ(slice.width % storage.shape.threads, 0);
+    ASSERT_EQ(slice.entry % slice_alignment, 0);
+    for (Index k = 0; k < slice.width; ++k) {
+      const Offset place = place_in_slice(slot % c, k, c, slice.width, storage.shape.group);
+      ASSERT_LT(place, Offset(c) * slice.width);
+      const std::uint16_t* narrow = storage.columns.data() + slice.column;
+      Index column = 0;
+      if (slice.base >= 0)
+        column = narrow[place] == padding_column<std::uint16_t> ? -1 : slice.base + narrow[place];
+      else
+        std::memcpy(&column, narrow + 2 * place, sizeof column);
+      ASSERT_EQ(column, k < length ? matrix.columns[begin + k] : -1) << "row " << row << " entry " << k;
+      ASSERT_EQ(storage.values[slice.entry + place], k < length ? matrix.values[begin + k] : V(0));
+      padding -= k < length;
+    }
+  }
+  EXPECT_EQ(padding, static_cast<Offset>(storage.values.size()) - matrix.nonzeros());
+}
+
+const Shape shapes[] = {
+    {.slice_rows = 4, .window = 1, .threads = 1, .group = 1},
+    {.slice_rows = 8, .window = 64, .threads = 1, .group = 1},
+    {.slice_rows = 32, .window = 1, .threads = 1, .group = 4, .may_widen = true},
+    {.slice_rows = 32, .window = 256, .threads = 1, .group = 4, .may_widen = true},
+    {.slice_rows = 7, .window = 100, .threads = 1, .group = 4},
+    {.slice_rows = 64, .window = 1000, .threads = 1, .group = 4},
+    {.slice_rows = 8, .window = 1, .threads = 8, .group = 8},
+    {.slice_rows = 5, .window = 33, .threads = 2, .group = 2},
+    {.slice_rows = 16, .window = 1, .threads = 32, .group = 32},
+};
+
+TEST(Sell, PlacesOfAGroupOfFour) {
+  // Seven columns of three rows: a group of four, of two and of one.
+  std::vector<Offset> places;
+  for (Index k = 0; k < 7; ++k) places.push_back(place_in_slice(1, k, 3, 7, 4));
+  EXPECT_THAT(places, ElementsAre(4, 5, 6, 7, 14, 15, 19));
+  EXPECT_EQ(place_in_slice(2, 5, 3, 7, 1), 17);  // column-major
+}
+
+TEST(Sell, PlacesAreAllDifferent) {
+  for (const int group : {1, 2, 4, 8})
+    for (Index width = 0; width < 20; ++width)
+      for (const Index rows : {1, 3, 4, 32}) {
+        if (group == 8 && width % 8 != 0) continue;
+        std::vector<bool> taken(static_cast<std::size_t>(width * rows));
+        for (Index row = 0; row < rows; ++row)
+          for (Index k = 0; k < width; ++k) {
+            const auto place = static_cast<std::size_t>(place_in_slice(row, k, rows, width, group));
+            ASSERT_LT(place, taken.size());
+            ASSERT_FALSE(taken[place]);
+            taken[place] = true;
+          }
+      }
+}
+
+// Figure 1 of the paper: five rows of 3, 1, 2, 4 and 2 entries. SELL-2 needs a sixth row; SELL-P with t = 2 pads every
+// width to an even number.
+TEST(Sell, FigureOneOfThePaper) {
+  const Csr<double> matrix = rows_of({3, 1, 2, 4, 2}, 5, 5, 1);
+  const auto widths = [&](const Shape& shape) {
+    std::vector<Index> result;
+    for (const Slice& slice : build_storage(matrix, shape, {}).slices) result.push_back(slice.width);
+    return result;
+  };
+  EXPECT_THAT(widths({.slice_rows = 2, .group = 1}), ElementsAre(3, 4, 2));
+  EXPECT_THAT(widths({.slice_rows = 2, .threads = 2, .group = 2}), ElementsAre(4, 4, 2));
+  EXPECT_THAT(widths({.slice_rows = 5, .group = 1}), ElementsAre(4));              // ELLPACK
+  EXPECT_THAT(widths({.slice_rows = 1, .group = 1}), ElementsAre(3, 1, 2, 4, 2));  // csr
+  EXPECT_THAT(widths({.slice_rows = 2, .window = 5, .group = 1}), ElementsAre(4, 2, 1));
+}
+
+TEST(Sell, StorageHoldsEveryEntryOnce) {
+  for (const Shape& shape : shapes)
+    for (const Index rows : {0, 1, 31, 32, 33, 257})
+      expect_holds(build_storage(rows_of(random_lengths(rows, 12, 3), 40, 40, 4), shape, {}),
+                   rows_of(random_lengths(rows, 12, 3), 40, 40, 4));
+}
+
+TEST(Sell, SortsStablyInsideWindows) {
+  const Csr<double> matrix = rows_of({1, 3, 3, 2, 0, 5, 1, 5, 2}, 6, 6, 1);
+  const Array<Index> order = sorted_rows(matrix.offsets, matrix.rows, 4);
+  EXPECT_EQ(std::vector<Index>(order.begin(), order.end()), (std::vector<Index>{1, 2, 3, 0, 5, 7, 6, 4, 8}));
+}
+
+TEST(Sell, AWindowWithOneHugeRowIsSortedToo) {
+  std::vector<Index> lengths(50, 2);
+  lengths[30] = 9000;
+  const Csr<double> matrix = rows_of(lengths, 9000, 9000, 1);
+  EXPECT_EQ(sorted_rows(matrix.offsets, matrix.rows, 50)[0], 30);
+}
+
+TEST(Sell, ColumnsAreShortExactlyWhereTheyFit) {
+  // Two slices of four rows: in the first the columns span 65534, in the second one more.
+  Csr<double> matrix;
+  matrix.rows = 8;
+  matrix.cols = 200000;
+  matrix.offsets = {0, 1, 2, 2, 2, 3, 4, 4, 4};
+  matrix.columns = {100, 100 + 65534, 100, 100 + 65535};
+  matrix.values = {1, 2, 3, 4};
+  const Storage<double> storage = build_storage(matrix, {.slice_rows = 4, .group = 4}, {});
+  EXPECT_EQ(storage.slices[0].base, 100);
+  EXPECT_EQ(storage.slices[1].base, -1);
+  EXPECT_EQ(storage.short_slices, 1);
+  expect_holds(storage, matrix);
+}
+
+TEST(Sell, NearlyEqualSlicesAreMadeEquallyWide) {
+  std::vector<Index> lengths(32 * 100, 7);
+  for (std::size_t r = 32; r < 64; ++r) lengths[r] = 6;
+  const Shape shape{.slice_rows = 32, .group = 4, .may_widen = true};
+  const Storage<double> storage = build_storage(rows_of(lengths, 300, 50, 1), shape, {});
+  EXPECT_TRUE(storage.equally_wide);
+  EXPECT_EQ(storage.slices[1].width, 7);
+  EXPECT_EQ(storage.slices[99].entry, 99 * 7 * 32);
+  expect_holds(storage, rows_of(lengths, 300, 50, 1));
+  for (std::size_t r = 0; r < lengths.size() / 2; ++r) lengths[r] = 3;
+  EXPECT_FALSE(build_storage(rows_of(lengths, 300, 50, 1), shape, {}).equally_wide);
+}
+
+TEST(Sell, RefusesTooMuchPaddingAndSaysHowMuch) {
+  std::vector<Index> lengths(64, 1);
+  lengths[0] = 100000;
+  const Csr<double> matrix = rows_of(lengths, 100000, 100000, 1);
+  try {
+    plan(matrix, {.format = "sell:c=64"});
+    FAIL() << "6.4 million entries for 100000";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("6.4e+06 entries"));
+    EXPECT_THAT(error.what(), HasSubstr("sell:padding="));
+  }
+  EXPECT_GT(plan(matrix, {.format = "sell:c=64:padding=100"}).info().padding, 6'000'000);
+}
+
+TEST(Sell, ChoosesBySight) {
+  const auto details = [](const Csr<double>& matrix, Device device) {
+    return build_storage(matrix, choose_shape(matrix.offsets, matrix.rows, {.device = device, .variant = {}}, 8), {}).shape;
+  };
+  // Rows of one length need no sorting; rows of two that alternate do.
+  std::vector<Index> lengths(2000, 6);
+  EXPECT_EQ(details(rows_of(lengths, 100, 100, 1), Device::gpu()).window, 1);
+  for (std::size_t r = 0; r < lengths.size(); r += 2) lengths[r] = 2;
+  EXPECT_EQ(details(rows_of(lengths, 100, 100, 1), Device::gpu()).window, 1024);
+  // Few long rows get several threads each.
+  EXPECT_EQ(details(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::gpu()).threads, 32);
+  EXPECT_EQ(details(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::cpu()).threads, 1);
+}
+
+class SellOnDevices : public ::testing::TestWithParam<test::Place> {};
+INSTANTIATE_TEST_SUITE_P(Places, SellOnDevices, ::testing::ValuesIn(test::places()),
+                         [](const auto& place) { return test::name_of(place.param); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SellOnDevices);
+
+template <Value V>
+Storage<V> built_on(Device device, const Csr<V>& matrix, const Shape& shape) {
+  [[maybe_unused]] const BuildOptions options{.device = device, .variant = {}};
+#ifdef WEFT_HAS_CUDA
+  if (device.kind() == Device::Kind::gpu) return on_cuda::sell::build_storage(matrix, shape, options);
+#endif
+#ifdef WEFT_HAS_EMULATOR
+  if (device.kind() == Device::Kind::emulator) return on_emulator::sell::build_storage(matrix, shape, options);
+#endif
+  throw Error(ErrorCode::no_device, "no kernels in this build");
+}
+
+template <class T>
+bool same(const Array<T>& a, const Array<T>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+TEST_P(SellOnDevices, SetUpIsThatOfTheCpuBitByBit) {
+  const test::PlaceScope scope(GetParam());
+  for (const Shape& shape : shapes)
+    for (const Index rows : {0, 1, 33, 700})
+      for (const Index span : {40, 90000}) {
+        const Csr<double> matrix = rows_of(random_lengths(rows, 9, 5), 100000, span, 6);
+        const Storage<double> expected = build_storage(matrix, shape, {});
+        const Storage<double> built = built_on(GetParam().device, matrix, shape);
+        EXPECT_TRUE(same(built.order, expected.order));
+        EXPECT_TRUE(same(built.slices, expected.slices));
+        EXPECT_TRUE(same(built.columns, expected.columns));
+        EXPECT_TRUE(same(built.values, expected.values));
+        EXPECT_EQ(built.equally_wide, expected.equally_wide);
+        EXPECT_EQ(built.short_slices, expected.short_slices);
+      }
+}
+
+TEST_P(SellOnDevices, EveryShapeMultiplies) {
+  const test::PlaceScope scope(GetParam());
+  const Device device = GetParam().device;
+  for (const std::string name : {"sell", "sell:c=4", "sell:c=7", "sell:c=32:sigma=64", "sell:t=2", "sell:t=4:c=8",
+                                 "sell:t=8:c=8:sigma=100", "sell:t=16", "sell:t=32:c=64"})
+    for (const Index span : {60, 90000})
+      for (const int vectors : {1, 3}) {
+        const Csr<double> matrix = rows_of(random_lengths(321, 70, 7), 100000, span, 8);
+        auto planned = plan(matrix, {.device = device, .format = name});
+        const auto rows = static_cast<std::size_t>(matrix.rows), cols = static_cast<std::size_t>(matrix.cols);
+        std::vector<double> x(cols * static_cast<std::size_t>(vectors)), expected(rows);
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 11) - 5;
+        const DeviceBuffer<double> x_there(device, x);
+        DeviceBuffer<double> y_there(device, std::vector<double>(rows * static_cast<std::size_t>(vectors), NAN));
+        planned.apply(Op::none, 2.0, DeviceVectors<const double>{x_there, vectors, cols}, 0.0,
+                      DeviceVectors<double>{y_there, vectors, rows});
+        const Array<double> y = y_there.download();
+        for (int j = 0; j < vectors; ++j) {
+          reference_apply<double>(Op::none, 2.0, matrix,
+                                  std::span<const double>(x).subspan(static_cast<std::size_t>(j) * cols, cols), 0.0,
+                                  expected);
+          for (std::size_t r = 0; r < rows; ++r)
+            ASSERT_EQ(y[static_cast<std::size_t>(j) * rows + r], expected[r]) << name << " row " << r;
+        }
+      }
+}
+
+TEST_P(SellOnDevices, EquallyWideSlicesMultiply) {
+  const test::PlaceScope scope(GetParam());
+  for (Index width = 1; width <= 17; ++width)
+    for (const Index span : {60, 90000}) {
+      std::vector<Index> lengths(1000, width);
+      lengths[40] = width - 1;  // a row that ends early
+      const Csr<double> matrix = rows_of(lengths, 100000, span, 9);
+      auto planned = plan(matrix, {.device = GetParam().device, .format = "sell"});
+      EXPECT_THAT(planned.info().details, HasSubstr("equally wide"));
+      std::vector<double> x(100000), expected(1000);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 7) - 3;
+      const DeviceBuffer<double> x_there(GetParam().device, x);
+      DeviceBuffer<double> y_there(GetParam().device, 1000);
+      planned.apply(x_there, y_there);
+      reference_apply<double>(Op::none, 1.0, matrix, x, 0.0, expected);
+      const Array<double> y = y_there.download();
+      for (std::size_t r = 0; r < 1000; ++r) ASSERT_EQ(y[r], expected[r]) << "width " << width << " row " << r;
+    }
+}
+
+}  // namespace
+}  // namespace weft::sell
