@@ -227,6 +227,17 @@ TEST(PartitionPicture, OfThousandsOfBlocksIsStillAPicture) {
   EXPECT_TRUE(has(picture, "and so on to 100,000."));
 }
 
+TEST(PartitionPicture, ShowsTheHighestOfTheBarsInAPixel) {
+  RowLengths lengths = lengths_up_to(100'000);
+  lengths.row_lengths[50'000].rows = 5000;
+  const std::string picture = draw_partition(lengths, {});
+  double highest = 0;
+  for (std::size_t at = picture.find("<rect class=\"bar\""); at != std::string::npos;
+       at = picture.find("<rect class=\"bar\"", at + 1))
+    highest = std::max(highest, std::stod(picture.substr(picture.find(" height=\"", at) + 9)));
+  EXPECT_GT(highest, 280);
+}
+
 /// Left and right end of each text of this class, about, by the line it stands on.
 std::map<double, std::vector<std::pair<double, double>>> names_by_line(const std::string& picture) {
   std::map<double, std::vector<std::pair<double, double>>> lines;
