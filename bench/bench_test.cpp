@@ -195,6 +195,9 @@ TEST(RunCase, KeepsFormatsThatRefuseInTheTable) {
   EXPECT_TRUE(one.measurements[0].correct);
   EXPECT_GT(one.measurements[0].gflops, 0);
   EXPECT_THAT(one.measurements[1].failure, testing::HasSubstr("no-such-format"));
+  const Measurement& csr = one.measurements[0];
+  EXPECT_DOUBLE_EQ(csr.setup_products.value(), (csr.setup_seconds - csr.upload_seconds) / csr.timing.median);
+  EXPECT_EQ(csr.padding, 0);
 }
 
 TEST(RunCase, MeasuresEveryFormatOfTheCpuAndPeersCorrectly) {
@@ -252,12 +255,35 @@ TEST(Report, CsvPutsEachNumberUnderItsName) {
   m.break_even = 9;
   m.max_error = 10;
   m.peer_ratio = 11;
+  m.upload_seconds = 12;
+  m.setup_products = 13;
+  m.padding = 14;
+  m.details = "15, and more";
   report.cases[0].measurements = {m};
   const std::string csv = to_csv(report);
-  EXPECT_THAT(
-      csv, testing::HasSubstr(",setup_seconds,median_seconds,low_seconds,high_seconds,gflops,gigabytes_per_second,"
-                              "bandwidth_share,bytes_per_nonzero,break_even_products,max_error,peer_ratio,failure\n"));
-  EXPECT_THAT(csv, testing::EndsWith(",csr,csr,false,true,1,2,3,4,5,6,7,8,9,10,11,\n"));
+  EXPECT_THAT(csv, testing::HasSubstr(
+                       ",setup_seconds,median_seconds,low_seconds,high_seconds,gflops,gigabytes_per_second,"
+                       "bandwidth_share,bytes_per_nonzero,break_even_products,max_error,peer_ratio,upload_seconds,"
+                       "setup_products,padding,details,failure\n"));
+  EXPECT_THAT(csv, testing::EndsWith(",csr,csr,false,true,1,2,3,4,5,6,7,8,9,10,11,12,13,14,\"15, and more\",\n"));
+}
+
+TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {
+  Report report;
+  report.cases.emplace_back();
+  Measurement m = measured("sell", 3, 2);
+  m.padding = 14;
+  m.details = "C = 32";
+  m.upload_seconds = 1;
+  m.setup_products = 1;
+  report.cases[0].measurements = {m, measured("eigen", 1, 1, true)};
+  const auto json = to_json(report)["cases"][0]["measurements"];
+  EXPECT_EQ(json[0]["padding"], 14);
+  EXPECT_EQ(json[0]["details"], "C = 32");
+  EXPECT_EQ(json[0]["upload_seconds"], 1);
+  EXPECT_EQ(json[0]["setup_products"], 1);
+  EXPECT_TRUE(json[1]["padding"].is_null());
+  EXPECT_TRUE(json[1]["setup_products"].is_null());
 }
 
 TEST(Peers, UnknownNamesAreToldBeforeAnythingRuns) {

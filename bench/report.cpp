@@ -16,9 +16,12 @@ Json to_json(const Measurement& m) {
   json["failure"] = m.failure.empty() ? Json(nullptr) : Json(m.failure);
   if (!m.measured()) return json;
   json["chosen"] = m.chosen;
+  json["details"] = m.details;
   json["correct"] = m.correct;
   json["deterministic"] = m.deterministic;
   json["setup_seconds"] = m.setup_seconds;
+  json["upload_seconds"] = m.upload_seconds;
+  json["setup_products"] = number(m.setup_products);
   json["median_seconds"] = m.timing.median;
   json["low_seconds"] = m.timing.low;
   json["high_seconds"] = m.timing.high;
@@ -26,6 +29,7 @@ Json to_json(const Measurement& m) {
   json["products"] = m.timing.products;
   json["bytes"] = m.bytes;
   json["bytes_per_nonzero"] = m.bytes_per_nonzero;
+  json["padding"] = m.peer ? Json(nullptr) : Json(m.padding);
   json["gflops"] = m.gflops;
   json["gigabytes_per_second"] = m.gigabytes;
   json["bandwidth_share"] = m.bandwidth_share > 0 ? Json(m.bandwidth_share) : Json(nullptr);
@@ -80,18 +84,20 @@ std::string to_csv(const Report& report) {
   std::string csv =
       "source,type,device,rows,cols,nonzeros,name,chosen,peer,correct,setup_seconds,median_seconds,low_seconds,"
       "high_seconds,gflops,gigabytes_per_second,bandwidth_share,bytes_per_nonzero,break_even_products,max_error,"
-      "peer_ratio,failure\n";
+      "peer_ratio,upload_seconds,setup_products,padding,details,failure\n";
   for (const Case& one : report.cases)
     for (const Measurement& m : one.measurements) {
       csv += fmt::format("{},{},{},{},{},{},{},", csv_text(one.source), to_string(one.type), report.device.name(),
                          one.rows, one.cols, one.nonzeros, csv_text(m.name));
       if (m.measured())
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", csv_text(m.chosen), m.peer, m.correct,
-                           m.setup_seconds, m.timing.median, m.timing.low, m.timing.high, m.gflops, m.gigabytes,
-                           m.bandwidth_share > 0 ? fmt::format("{}", m.bandwidth_share) : "", m.bytes_per_nonzero,
-                           csv_number(m.break_even), m.max_error, csv_number(m.peer_ratio));
+        csv +=
+            fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", csv_text(m.chosen), m.peer,
+                        m.correct, m.setup_seconds, m.timing.median, m.timing.low, m.timing.high, m.gflops, m.gigabytes,
+                        m.bandwidth_share > 0 ? fmt::format("{}", m.bandwidth_share) : "", m.bytes_per_nonzero,
+                        csv_number(m.break_even), m.max_error, csv_number(m.peer_ratio), m.upload_seconds,
+                        csv_number(m.setup_products), m.peer ? "" : std::to_string(m.padding), csv_text(m.details));
       else
-        csv += fmt::format(",{},,,,,,,,,,,,,{}\n", m.peer, csv_text(m.failure));
+        csv += fmt::format(",{},,,,,,,,,,,,,,,,,{}\n", m.peer, csv_text(m.failure));
     }
   return csv;
 }

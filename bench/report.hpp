@@ -19,17 +19,21 @@ struct Measurement {
   bool peer = false;
   std::string failure;  ///< why there are no numbers; else empty
   bool correct = true;  ///< false: numbers there are, but y was wrong
+  std::string details;  ///< parameters the format chose, one line
   bool deterministic = true;
   double setup_seconds = 0;
+  double upload_seconds = 0;  ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
   Timing timing;
   std::size_t bytes = 0;  ///< of the matrix as stored for the product
   double bytes_per_nonzero = 0;
-  double gflops = 0;                 ///< 2 nonzeros / time
-  double gigabytes = 0;              ///< 1e9 bytes a second: stored matrix + x + y, once each
-  double bandwidth_share = 0;        ///< of the bandwidth measured in the same run; 0 when that is unknown
-  double max_error = 0;              ///< see Verdict
-  std::optional<double> break_even;  ///< products after which csr would have taken longer; none when never
-  std::optional<double> peer_ratio;  ///< time of the fastest peer / this time; none without peers
+  std::int64_t padding = 0;              ///< entries stored besides the matrix's own; peers do not tell theirs
+  double gflops = 0;                     ///< 2 nonzeros / time
+  double gigabytes = 0;                  ///< 1e9 bytes a second: stored matrix + x + y, once each
+  double bandwidth_share = 0;            ///< of the bandwidth measured in the same run; 0 when that is unknown
+  double max_error = 0;                  ///< see Verdict
+  std::optional<double> setup_products;  ///< set-up without the upload, in products; none for a peer
+  std::optional<double> break_even;      ///< products after which csr would have taken longer; none when never
+  std::optional<double> peer_ratio;      ///< time of the fastest peer / this time; none without peers
 
   bool measured() const { return failure.empty(); }
 };

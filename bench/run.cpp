@@ -55,8 +55,11 @@ class Contest {
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;
       m.deterministic = info.deterministic;
+      m.details = info.details;
       m.setup_seconds = info.setup_seconds;
+      m.upload_seconds = info.upload_seconds;
       m.bytes = info.bytes;
+      m.padding = info.padding;
     });
   }
 
@@ -126,6 +129,7 @@ class Contest {
     const double vectors = (static_cast<double>(matrix_.rows) + matrix_.cols) * sizeof(V);
     m.bytes_per_nonzero = nonzeros > 0 ? static_cast<double>(m.bytes) / nonzeros : 0;
     if (!(seconds > 0)) return;
+    if (!m.peer) m.setup_products = std::max(0.0, m.setup_seconds - m.upload_seconds) / seconds;
     m.gflops = 2 * nonzeros / seconds / 1e9;
     m.gigabytes = (static_cast<double>(m.bytes) + vectors) / seconds / 1e9;
     if (options_.bandwidth > 0) m.bandwidth_share = m.gigabytes * 1e9 / options_.bandwidth;

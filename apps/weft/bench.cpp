@@ -12,13 +12,13 @@
 #include "bench/names.hpp"
 #include "bench/peers/peer.hpp"
 #include "bench/run.hpp"
+#include "bench_tables.hpp"
 #include "core/bandwidth.hpp"
 #include "draw.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "table.hpp"
 
 namespace weft::app {
 namespace {
@@ -53,37 +53,6 @@ std::vector<std::string> sources_of(const BenchOptions& options) {
   for (const auto& [name, members] : suites)
     if (name == options.suite) sources.insert(sources.end(), members.begin(), members.end());
   return sources.empty() ? default_sources : sources;
-}
-
-std::string small(double value) { return fmt::format("{:.2f}", value); }
-
-std::string table_of(const bench::Case& one, bool with_peers) {
-  std::vector<std::string> titles = {"format", "set-up", "time",  "spread",     "GFLOP/s",
-                                     "GB/s",   "of bw",  "B/nnz", "break-even", "max error"};
-  if (with_peers) titles.push_back("vs peer");
-  Table table(std::move(titles));
-  for (const bench::Measurement& m : one.measurements) {
-    const std::string name = m.chosen.empty() || m.chosen == m.name ? m.name : m.name + " (" + m.chosen + ")";
-    if (!m.measured()) {
-      table.add_remark(name, m.failure);
-      continue;
-    }
-    std::vector<std::string> cells = {name,
-                                      seconds_text(m.setup_seconds),
-                                      seconds_text(m.timing.median),
-                                      percent_text(m.timing.spread()),
-                                      small(m.gflops),
-                                      small(m.gigabytes),
-                                      m.bandwidth_share > 0 ? percent_text(m.bandwidth_share) : "-",
-                                      small(m.bytes_per_nonzero),
-                                      m.break_even ? count_text(static_cast<std::int64_t>(*m.break_even)) : "-",
-                                      fmt::format("{:.1e}{}", m.max_error, m.correct ? "" : " WRONG")};
-    if (with_peers) cells.push_back(m.peer_ratio ? fmt::format("{:.2f}x", *m.peer_ratio) : "-");
-    table.add(std::move(cells));
-  }
-  return fmt::format("\n{}: {} x {}, {}, {}\n", one.source, count_text(one.rows), count_text(one.cols),
-                     with_noun(one.nonzeros, "nonzero"), to_string(one.type)) +
-         table.text();
 }
 
 /// The time of a product over the number of nonzeros, a line for each format: straight where time is linear.
@@ -163,7 +132,7 @@ class Session {
                                report_.notes);
     }
     for (std::size_t i = notes_before; i < report_.notes.size(); ++i) note(report_.notes[i]);
-    if (shows_tables_) print(table_of(result, options_.peers != "none"));
+    if (shows_tables_) print(tables_of(result, options_.peers != "none"));
     report_.cases.push_back(std::move(result));
   }
 
@@ -239,10 +208,12 @@ Command add_bench(CLI::App& tool) {
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(
-      "Columns: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the\n"
+      "First table: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the\n"
       "stored matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the\n"
-      "number of products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest "
-      "peer.\n\n"
+      "number of products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest peer.\n"
+      "Second table: stored bytes a nonzero, padding in percent of the nonzeros, set-up without bringing the matrix "
+      "to\n"
+      "the device, and the parameters the format chose.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
   return {parser, [options] { return run(*options); }};
 }

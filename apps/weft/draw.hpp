@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/bce/partition.hpp"
+
 /// Pictures as complete SVG documents: well-formed XML, with a title and a description for screen readers, and colours
 /// for light and for dark pages. The title may hold any bytes; what XML cannot hold is replaced.
 namespace weft::app {
@@ -23,6 +25,11 @@ std::string row_length_svg(const Structure& structure, const std::string& title)
 /// Both of the above, side by side.
 template <Value V>
 std::string structure_svg(const Csr<V>& matrix, const Structure& structure, const std::string& title);
+
+/// How many rows have how many entries, and over it where the blocks of the partition end. The number of rows is on a
+/// logarithmic axis, the lengths too where the longest row has more than a hundred times the shortest's.
+std::string partition_svg(const RowLengths& lengths, const bce::Partition& partition, Index rows_to_fill,
+                          const std::string& title);
 
 struct Series {
   std::string name;

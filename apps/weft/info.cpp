@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "draw.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "partition_report.hpp"
 
 namespace weft::app {
 namespace {
@@ -20,6 +23,8 @@ struct InfoOptions {
   std::string source;
   std::string svg;
   bool json = false;
+  bool partition = false;
+  Index rows_to_fill = bce::default_rows_to_fill;
 };
 
 /// Rows whose lengths lie in first..last.
@@ -120,52 +125,59 @@ std::string as_text(const std::string& source, std::string_view type, const Stru
   return text;
 }
 
-std::string as_json(const std::string& source, std::string_view type, const Structure& s) {
+nlohmann::ordered_json to_json(const std::string& source, std::string_view type, const Structure& s) {
   nlohmann::ordered_json lengths = nlohmann::ordered_json::array();
   for (const LengthCount& count : s.row_lengths) lengths.push_back({{"length", count.length}, {"rows", count.rows}});
-  const nlohmann::ordered_json json = {
-      {"schema", 1},
-      {"source", source},
-      {"type", type},
-      {"rows", s.rows},
-      {"cols", s.cols},
-      {"nonzeros", s.nonzeros},
-      {"shortest_row", s.shortest_row},
-      {"longest_row", s.longest_row},
-      {"mean_row", s.mean_row},
-      {"row_deviation", s.row_deviation},
-      {"empty_rows", s.empty_rows},
-      {"empty_columns", s.empty_columns},
-      {"row_lengths", std::move(lengths)},
-      {"bandwidth", s.bandwidth},
-      {"profile", s.profile},
-      {"locality", s.locality},
-      {"mean_column_gap", s.mean_column_gap},
-      {"pattern_symmetric", s.pattern_symmetric},
-      {"pattern_symmetry", s.pattern_symmetry},
-      {"values_symmetric", s.values_symmetric},
-      {"values_skew", s.values_skew},
-      {"block_size", s.block_size},
-      {"block_fill", s.block_fill},
-      {"diagonal_entries", s.diagonal_entries},
-      {"dominant_rows", s.dominant_rows},
-      {"distinct_values",
-       s.many_distinct_values ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(s.distinct_values)},
-      {"zeros_stored", s.zeros_stored},
-      {"not_finite", s.not_finite}};
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return {{"schema", 1},
+          {"source", source},
+          {"type", type},
+          {"rows", s.rows},
+          {"cols", s.cols},
+          {"nonzeros", s.nonzeros},
+          {"shortest_row", s.shortest_row},
+          {"longest_row", s.longest_row},
+          {"mean_row", s.mean_row},
+          {"row_deviation", s.row_deviation},
+          {"empty_rows", s.empty_rows},
+          {"empty_columns", s.empty_columns},
+          {"row_lengths", std::move(lengths)},
+          {"bandwidth", s.bandwidth},
+          {"profile", s.profile},
+          {"locality", s.locality},
+          {"mean_column_gap", s.mean_column_gap},
+          {"pattern_symmetric", s.pattern_symmetric},
+          {"pattern_symmetry", s.pattern_symmetry},
+          {"values_symmetric", s.values_symmetric},
+          {"values_skew", s.values_skew},
+          {"block_size", s.block_size},
+          {"block_fill", s.block_fill},
+          {"diagonal_entries", s.diagonal_entries},
+          {"dominant_rows", s.dominant_rows},
+          {"distinct_values",
+           s.many_distinct_values ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(s.distinct_values)},
+          {"zeros_stored", s.zeros_stored},
+          {"not_finite", s.not_finite}};
 }
 
 template <Value V>
 int describe_matrix(const InfoOptions& options) {
   const Csr<V> matrix = load<V>(options.source, options.reading);
   const Structure structure = analyze(matrix);
+  std::optional<PartitionReport> partition;
+  if (options.partition) partition = partition_rows(structure, options.rows_to_fill);
   if (!options.svg.empty()) {
-    write_text(options.svg, structure_svg(matrix, structure, options.source));
+    write_text(options.svg, partition ? partition_svg(structure, partition->best, options.rows_to_fill, options.source)
+                                      : structure_svg(matrix, structure, options.source));
     if (options.svg == "-") return success;
   }
   const std::string_view type = to_string(value_type<V>);
-  print(options.json ? as_json(options.source, type, structure) : as_text(options.source, type, structure));
+  if (options.json) {
+    nlohmann::ordered_json json = to_json(options.source, type, structure);
+    if (partition) json["partition"] = to_json(*partition);
+    print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  } else {
+    print(as_text(options.source, type, structure) + (partition ? as_text(*partition) : ""));
+  }
   return success;
 }
 
@@ -184,12 +196,26 @@ Command add_info(CLI::App& tool) {
   const auto options = std::make_shared<InfoOptions>();
   parser->add_option("SOURCE", options->source, "matrix file or generator")->required();
   parser
-      ->add_option("--svg", options->svg, "draw where the entries are and how long the rows are; - is standard output")
+      ->add_option("--svg", options->svg,
+                   "draw where the entries are and how long the rows are, or with --partition the blocks over the row "
+                   "lengths; - is standard output")
       ->type_name("FILE");
   parser->add_flag("--json", options->json, "print the facts as JSON");
+  CLI::Option* partition = parser->add_flag("--partition", options->partition,
+                                            "tell how bce groups the rows into blocks of similar length, and the cost");
+  parser
+      ->add_option("--fill", options->rows_to_fill,
+                   fmt::format("with --partition: rows that fill a multiprocessor, as many as a block costs at least "
+                               "(default {})",
+                               bce::default_rows_to_fill))
+      ->type_name("N")
+      ->check(CLI::Range(Index{1}, std::numeric_limits<Index>::max()))
+      ->needs(partition);
   options->reading.add_to(*parser);
   options->common.add_to(*parser);
-  parser->footer("Example:\n  weft info gen:elasticity3d:12 --svg elasticity.svg");
+  parser->footer(
+      "Examples:\n  weft info gen:elasticity3d:12 --svg elasticity.svg\n"
+      "  weft info gen:rmat:14 --partition --fill 192 --svg blocks.svg");
   return {parser, [options] { return run(*options); }};
 }
 

@@ -44,6 +44,12 @@ std::string bytes_text(double bytes) {
 
 std::string percent_text(double share) { return three_digits(share * 100) + " %"; }
 
+std::string padding_text(std::int64_t padding, std::int64_t entries) {
+  if (padding == 0) return "0 %";
+  const double share = entries > 0 ? static_cast<double>(padding) / static_cast<double>(entries) : 0;
+  return share < 9.995 ? percent_text(share) : count_text(std::llround(share)) + "x";
+}
+
 std::string with_noun(std::int64_t count, const std::string& noun) {
   return count_text(count) + " " + noun + (count == 1 ? "" : "s");
 }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-/// The pieces the pictures of draw.cpp are made of: text, numbers, axes, the document around them.
+/// The pieces the pictures of draw.hpp are made of: text, numbers, axes, the document around them.
 namespace weft::app::svg {
 
 /// How many bytes the UTF-8 sequence at the front of `text` has, 0 when there is none or XML cannot hold it.
@@ -213,7 +213,8 @@ inline std::string style() {
     std::string rules = ".page{fill:" + std::string(page) + "}.heading,.mark{fill:" + std::string(ink) +
                         "}.label,.tick,.caption{fill:" + std::string(muted) + "}\n.grid{stroke:" + std::string(grid) +
                         "}.axis,.frame{stroke:" + std::string(muted) + "}.marker{stroke:" + std::string(ink) +
-                        "}.dot{stroke:" + std::string(page) + "}.bar{fill:" + std::string(series[0]) + "}\n";
+                        "}.dot{stroke:" + std::string(page) + "}.bar{fill:" + std::string(series[0]) +
+                        "}.band{fill:" + std::string(grid) + ";fill-opacity:.6}\n";
     return rules + ramp(density, 'd', "fill") + ramp(series, 's', "stroke") + ramp(series, 'p', "fill");
   };
   return "<style>\ntext{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}\n"

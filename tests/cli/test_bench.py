@@ -43,6 +43,12 @@ def test_json_has_the_fields_of_its_schema(succeed):
             assert 0 <= one["max_error"] < (1e-14 if case["type"] == "f64" else 1e-5)
             for name in ("setup_seconds", "break_even_products", "bandwidth_share", "bytes_per_nonzero", "peer_ratio"):
                 assert name in one
+            if one["peer"]:
+                assert one["padding"] is None and one["setup_products"] is None
+            else:
+                assert one["padding"] >= 0 and isinstance(one["details"], str)
+                setup = one["setup_seconds"] - one["upload_seconds"]
+                assert one["setup_products"] == pytest.approx(setup / one["median_seconds"]) and one["upload_seconds"] >= 0
 
 
 def test_csv_has_a_line_for_each_measurement(succeed, tmp_path):
@@ -60,9 +66,21 @@ def test_a_peer_is_named_in_the_table_and_csr_is_related_to_it(succeed):
     csr, eigen = report["cases"][0]["measurements"]
     assert eigen["name"] == "eigen" and eigen["peer"] is True
     assert csr["peer_ratio"] == pytest.approx(eigen["median_seconds"] / csr["median_seconds"])
-    titles, _, ours, theirs = succeed("bench", "gen:poisson2d:20", "--formats", "csr", "--peers", "eigen", *FAST).splitlines()[3:]
+    text = succeed("bench", "gen:poisson2d:20", "--formats", "csr", "--peers", "eigen", *FAST)
+    titles, _, ours, theirs = text.splitlines()[3:7]
     assert titles.endswith("  vs peer") and ours.endswith("x") and ours.startswith("csr ")
     assert theirs.startswith("eigen ") and theirs.endswith(" -")
+    assert [line.split()[0] for line in text.splitlines()[10:]] == ["csr", "eigen"], "the table of how they are stored"
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulator"])
+def test_tables_fit_a_page(succeed, device):
+    if device not in [one["device"] for one in json.loads(succeed("doctor", "--json"))["devices"]]:
+        pytest.skip(f"no {device}")
+    text = succeed("bench", "gen:poisson2d:9", "gen:circuit:3000", "--device", device, "--peers", "all", *FAST)
+    for table in text.split("\n\n")[1:]:
+        lines = table.splitlines()
+        assert max(map(len, lines)) <= 100, max(lines, key=len)
 
 
 def test_a_missing_peer_is_one_line_and_no_failure(weft):

@@ -34,7 +34,9 @@ def test_version(succeed):
     ["bench", "gen:poisson2d:4", "--formats", "csr,bogus"], ["bench", "gen:poisson2d:4", "--peers", "bogus"],
     ["bench", "gen:poisson2d:4", "--json", "-", "--csv", "-"], ["bench", "--suite", "bogus"],
     ["gen", "gen:poisson2d:4"], ["gen"], ["gen", "gen:poisson2d:4", "-o", "f.txt"], ["convert", "a.mtx"],
-    ["info", "gen:poisson2d:4", "--svg", "-", "--json"],
+    ["info", "gen:poisson2d:4", "--svg", "-", "--json"], ["info", "gen:poisson2d:4", "--fill", "32"],
+    ["info", "gen:poisson2d:4", "--partition", "--fill", "0"], ["info", "gen:poisson2d:4", "--partition", "--fill", "2147483648"],
+    ["info", "gen:poisson2d:4", "--partition", "--fill", "some"], ["info", "gen:poisson2d:4", "--partition", "--svg", "-", "--json"],
 ])
 def test_wrong_usage_is_told_in_a_sentence(refuse, arguments):
     refuse(2, *arguments)

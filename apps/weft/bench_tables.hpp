@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "bench/report.hpp"
+
+namespace weft::app {
+
+/// What was measured on one matrix: a table of times, and below it one of how the formats store the matrix. No wider
+/// than a page unless a name is very long.
+std::string tables_of(const bench::Case& one, bool with_peers);
+
+}  // namespace weft::app

@@ -1,0 +1,84 @@
+#include "bench_tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace weft::app {
+namespace {
+
+bench::Measurement measured(const std::string& name, const std::string& details, std::int64_t padding) {
+  bench::Measurement m;
+  m.name = m.chosen = name;
+  m.details = details;
+  m.padding = padding;
+  m.timing.median = 1e-3;
+  m.bytes_per_nonzero = 12.5;
+  m.setup_products = 7.5;
+  return m;
+}
+
+bench::Case a_case(const std::vector<bench::Measurement>& measurements) {
+  bench::Case one;
+  one.source = "matrix";
+  one.rows = one.cols = 10;
+  one.nonzeros = 100;
+  one.measurements = measurements;
+  return one;
+}
+
+/// The lines of the second table below its titles.
+std::vector<std::string> storage_lines(const bench::Case& one) {
+  std::istringstream text(tables_of(one, false));
+  std::vector<std::string> lines;
+  int rules = 0;
+  for (std::string line; std::getline(text, line);) {
+    EXPECT_LE(line.size(), 100u) << line;
+    if (rules == 2) lines.push_back(line);
+    rules += line.starts_with("----");
+  }
+  return lines;
+}
+
+TEST(BenchTables, TellPaddingSetUpAndParameters) {
+  bench::Measurement chosen = measured("sell", "C = 32, sigma = 256", 12);
+  chosen.chosen = "sell:p";
+  bench::Measurement slow = measured("ell", "", 4200);
+  slow.setup_products = 12345.6;
+  bench::Measurement peer = measured("eigen", "", 0);
+  peer.peer = true;
+  peer.setup_products.reset();
+  EXPECT_EQ(storage_lines(a_case({measured("csr", "", 0), chosen, slow, peer})),
+            (std::vector<std::string>{"csr     12.50      0 %     7.5 products  -",
+                                      "sell    12.50   12.0 %     7.5 products  sell:p; C = 32, sigma = 256",
+                                      "ell     12.50      42x  12,346 products  -",
+                                      "eigen   12.50        -                -  -"}));
+}
+
+TEST(BenchTables, BreakLongParametersBetweenWords) {
+  std::string details = "a";
+  for (int i = 0; i < 40; ++i) details += " word" + std::to_string(i);
+  const std::vector<std::string> lines = storage_lines(a_case({measured("sell:c=64:sigma=16384", details, 0)}));
+  ASSERT_GT(lines.size(), 3u);
+  std::string joined;
+  for (const std::string& line : lines) {
+    if (!joined.empty()) joined += ' ';
+    joined += line.substr(lines[0].find(" a word0") + 1);
+  }
+  EXPECT_EQ(joined, details);
+}
+
+TEST(BenchTables, WhatFailedStandsInTheFirstTableOnly) {
+  bench::Measurement failed = measured("ell", "", 0);
+  failed.failure = "too much padding";
+  const std::string text = tables_of(a_case({failed}), false);
+  EXPECT_NE(text.find("ell"), std::string::npos);
+  EXPECT_NE(text.find("too much padding"), std::string::npos);
+  EXPECT_EQ(text.find("stored as"), std::string::npos) << "an empty table";
+  EXPECT_EQ(storage_lines(a_case({measured("csr", "", 0), failed})).size(), 1u);
+}
+
+}  // namespace
+}  // namespace weft::app
