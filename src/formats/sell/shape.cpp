@@ -13,11 +13,12 @@ namespace {
 
 constexpr Index stretch = 16384;                            // rows looked at together, and the largest window
 constexpr Index windows[] = {1, 256, 1024, 4096, stretch};  // tried in this order
-constexpr double worth_sorting = 0.01;                      // of the entries, saved by a larger window
-constexpr Offset most_stretches = 16;                       // looked at in a large matrix
-constexpr Offset rows_in_flight = 132 * 2048;               // about what a large GPU works on at a time
-constexpr double entries_a_thread = 16;                     // fewer do not pay for a further thread a row
-constexpr Offset negligible_entries = Offset(1) << 20;      // stored whatever the share of padding
+constexpr double sorting_costs = 0.02;  // as much as so many more entries: the order itself, and y and x out of order
+constexpr double worth_a_larger_window = 0.01;          // of the entries, saved by a larger window
+constexpr Offset most_stretches = 16;                   // looked at in a large matrix
+constexpr Offset rows_in_flight = 132 * 2048;           // about what a large GPU works on at a time
+constexpr double entries_a_thread = 16;                 // fewer do not pay for a further thread a row
+constexpr Offset negligible_entries = Offset(1) << 20;  // stored whatever the share of padding
 constexpr std::int64_t default_padding_limit = 3;
 
 /// Sorts lengths in descending order; they are counted if the longest is not out of proportion.
@@ -75,8 +76,10 @@ Index choose_window(const Array<Offset>& offsets, Index rows, Index slice_rows) 
     for (std::size_t w = 0; w < total.size(); ++w) total[w] += stored[i][w];
     entries += own[i];
   }
+  for (std::size_t w = 1; w < total.size(); ++w)
+    total[w] += static_cast<Offset>(sorting_costs * static_cast<double>(entries));
   const double enough =
-      static_cast<double>(*std::ranges::min_element(total)) + worth_sorting * static_cast<double>(entries);
+      static_cast<double>(*std::ranges::min_element(total)) + worth_a_larger_window * static_cast<double>(entries);
   for (std::size_t w = 0; w < total.size(); ++w)
     if (static_cast<double>(total[w]) <= enough) return windows[w];
   return stretch;
