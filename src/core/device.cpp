@@ -85,6 +85,7 @@ DeviceInfo describe(Device device) {
     info.l2_bytes = l2 > 0 ? l2 : 0;
   } else {
     info.description = "SIMT emulator (runs the GPU kernels on the CPU for tests; its times mean nothing)";
+    info.threads_per_multiprocessor = 2048;  // as most GPUs have
   }
   return info;
 }

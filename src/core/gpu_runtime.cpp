@@ -65,6 +65,7 @@ DeviceInfo describe(int index) {
   info.multiprocessors = properties.multiProcessorCount;
   info.l2_bytes = properties.l2CacheSize;
   info.compute_capability = properties.major * 10 + properties.minor;
+  info.threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
   return info;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/bce/bce.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/sell/sell.hpp"
@@ -17,6 +18,7 @@ const std::vector<const Format*>& registry() {
       &csr::format(),
       &coo::format(),
       &sell::format(),
+      &bce::format(),
   };
   return all;
 }

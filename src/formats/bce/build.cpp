@@ -1,0 +1,163 @@
+#include <algorithm>
+
+#include "formats/bce/bce.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::bce {
+namespace {
+
+constexpr Offset entries_per_chunk = 4096;    // of a hand-out: about 50 KB of matrix
+constexpr Offset rows_per_chunk = 4096;       // empty rows have no entries
+constexpr Offset entries_per_thread = 16384;  // below this, waking a thread costs more than it brings
+
+/// Where hand-outs of about the same number of entries begin.
+Array<Offset> cut_into_chunks(const Layout& layout, const Array<Offset>& positions) {
+  std::vector<Offset> chunks{0};
+  for (Offset s = 0; s < layout.sub_blocks(); ++s)
+    if (positions[s + 1] - positions[chunks.back()] > entries_per_chunk ||
+        layout.block_rows[s + 1] - layout.block_rows[chunks.back()] > rows_per_chunk)
+      if (s > chunks.back()) chunks.push_back(s);
+  if (chunks.back() < layout.sub_blocks()) chunks.push_back(layout.sub_blocks());
+  return Array<Offset>(std::move(chunks));
+}
+
+template <Value V>
+class CpuOperator final : public Operator<V> {
+ public:
+  CpuOperator(const Csr<V>& matrix, const Settings& settings)
+      : settings_(settings),
+        entries_(matrix.nonzeros()),
+        offsets_(matrix.offsets),
+        storage_(set_up(matrix, settings)),
+        chunks_(cut_into_chunks(storage_.layout, storage_.positions)),
+        partials_(storage_.layout.pieces.size() * max_vectors) {}
+
+  void apply(const Product<V>& product, Stream) override {
+    if (product.alpha == V(0)) return scale_on_cpu(product, storage_.rows);
+    const Layout& layout = storage_.layout;
+    const View<V> view{.sub_blocks = layout.sub_blocks(),
+                       .block_rows = layout.block_rows.data(),
+                       .widths = storage_.widths.data(),
+                       .full_widths = storage_.full_widths.data(),
+                       .threads = layout.threads.data(),
+                       .positions = storage_.positions.data(),
+                       .row_numbers = storage_.row_numbers.data(),
+                       .columns = storage_.columns.data(),
+                       .values = storage_.values.data(),
+                       .long_rows = layout.long_rows(),
+                       .long_row_numbers = storage_.row_numbers.data() + layout.block_rows.back(),
+                       .piece_starts = layout.piece_starts.data(),
+                       .pieces = static_cast<Offset>(layout.pieces.size()),
+                       .partials = partials_.data()};
+    const Offset useful = 1 + storage_.positions.back() / entries_per_thread;
+    WEFT_CALL_ISA(multiply<V>)(view, chunks_.data(), static_cast<Offset>(chunks_.size()) - 1, product,
+                               static_cast<int>(std::min<Offset>(threads(), useful)));
+  }
+
+  void update_values(std::span<const V> csr_values) override { fill_values(storage_, offsets_, csr_values); }
+
+  OperatorInfo info() const override {
+    const Layout& layout = storage_.layout;
+    OperatorInfo info;
+    info.details = describe_layout(layout, settings_);
+    info.bytes = storage_.row_numbers.bytes() + layout.block_rows.bytes() + layout.threads.bytes() +
+                 layout.piece_starts.bytes() + layout.pieces.bytes() + storage_.widths.bytes() +
+                 storage_.full_widths.bytes() + storage_.positions.bytes() + storage_.columns.bytes() +
+                 storage_.values.bytes() + chunks_.bytes() + partials_.bytes();
+    info.padding = storage_.positions.back() - entries_;
+    return info;
+  }
+
+ private:
+  Settings settings_;
+  Offset entries_;
+  Array<Offset> offsets_;  // the matrix's, shared: for new values
+  Storage<V> storage_;
+  Array<Offset> chunks_;
+  Array<V> partials_;
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, settings_for(options));
+  return WEFT_GPU_BUILDER(bce, V, options.device)(matrix, options);
+}
+
+std::string rules_out(const RowLengths&, Device device) {
+  if (device.is_cpu()) return "on a CPU csr does the same without moving rows";
+  return "";
+}
+
+}  // namespace
+
+Settings settings_for(const BuildOptions& options) {
+  Settings settings;
+  settings.threads = static_cast<int>(options.parameter("t", 0));
+  if (options.device.is_cpu()) {
+    // Nothing has to be filled but the lanes of a sub-block, and a row needs one thread only.
+    settings.lanes = cpu_lanes;
+    settings.rows_to_fill = static_cast<Index>(options.parameter("fill", cpu_lanes));
+    settings.alignment = 16;
+    settings.longest_row = 16384;
+    settings.piece = 4096;
+    settings.most_entries_a_thread = std::numeric_limits<int>::max();
+    return settings;
+  }
+  const DeviceInfo device = describe(options.device);
+  const simt::Tuning tuning = options.tuning ? *options.tuning : simt::tuning_for(device.compute_capability);
+  settings.rows_to_fill = static_cast<Index>(options.parameter("fill", device.threads_per_multiprocessor));
+  settings.longest_row = tuning.bce_longest_row;
+  settings.piece = tuning.bce_piece;
+  settings.least_entries_a_thread = tuning.bce_least_entries_a_thread;
+  settings.most_entries_a_thread = tuning.bce_most_entries_a_thread;
+  // The emulator counts as one multiprocessor, so that its choices are the same everywhere.
+  const Offset multiprocessors = options.device.kind() == Device::Kind::gpu ? device.multiprocessors : 1;
+  settings.threads_to_fill = multiprocessors * device.threads_per_multiprocessor;
+  return settings;
+}
+
+std::string describe_layout(const Layout& layout, const Settings& settings) {
+  constexpr std::size_t most_named = 4;
+  const std::vector<Offset>& widths = layout.partition.widths;
+  std::string text = std::to_string(widths.size()) + (widths.size() == 1 ? " block" : " blocks");
+  if (!widths.empty()) text += widths.size() == 1 ? " of width" : " of widths";
+  for (std::size_t b = 0; b < widths.size(); ++b) {
+    if (widths.size() > most_named && b == 2) text += " ...";
+    if (widths.size() > most_named && b >= 2 && b + 1 < widths.size()) continue;
+    text += " " + std::to_string(widths[b]);
+  }
+  text += ", fill " + std::to_string(settings.rows_to_fill);
+  Index least = 32, most = 1;
+  for (const Index threads : layout.threads) {
+    least = std::min(least, threads);
+    most = std::max(most, threads);
+  }
+  if (least < most) text += ", " + std::to_string(least) + " to " + std::to_string(most) + " threads a row";
+  if (least == most) text += ", " + std::to_string(most) + (most == 1 ? " thread a row" : " threads a row");
+  if (layout.long_rows() > 0)
+    text += ", " + std::to_string(layout.long_rows()) + (layout.long_rows() == 1 ? " row" : " rows") + " in " +
+            std::to_string(layout.pieces.size()) + " pieces";
+  return text;
+}
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "bce";
+    f.info.summary = "rows of similar length in blocks of ELL, cut where the modelled time is least";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.parameters = {
+        {"fill", "rows that fill a multiprocessor: fewer cost as much (default: the threads it holds; 8 on a CPU)", 1,
+         1 << 20},
+        {"t", "threads a row (default: more for wide blocks and for blocks of few rows)", 1, 32, true}};
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 60;
+    f.rules_out = &rules_out;
+    return f;
+  }();
+  return format;
+}
+
+}  // namespace weft::bce

@@ -1,0 +1,81 @@
+// bce on a GPU: what the operator keeps there. The kernels are in multiply.cuh, the set-up in set_up.cuh.
+#include "formats/bce/multiply.cuh"
+#include "formats/bce/set_up.cuh"
+
+namespace weft::WEFT_SIMT_NAMESPACE::bce {
+namespace {
+
+using ::weft::bce::Layout;
+
+template <Value V>
+class GpuOperator final : public Operator<V> {
+ public:
+  GpuOperator(const Csr<V>& matrix, const BuildOptions& options)
+      : device_(options.device),
+        settings_(::weft::bce::settings_for(options)),
+        entries_(matrix.nonzeros()),
+        offsets_(matrix.offsets),
+        storage_(set_up_on_gpu(matrix, settings_, device_)),
+        piece_starts_(device_, storage_.layout.piece_starts),
+        partials_(device_, storage_.layout.pieces.size() * max_vectors) {}
+
+  void apply(const Product<V>& product, Stream stream) override {
+    gpu::CurrentDevice current(device_);
+    if (product.alpha == V(0)) return scale(storage_.rows, product, stream);
+    multiply(view(), product, stream);
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    gpu::CurrentDevice current(device_);
+    refill(storage_, offsets_, csr_values, device_);
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info;
+    info.details = ::weft::bce::describe_layout(storage_.layout, settings_);
+    info.bytes = storage_.bytes() + piece_starts_.bytes() + partials_.bytes();
+    info.padding = static_cast<Offset>(storage_.values.size()) - entries_;
+    info.upload_seconds = storage_.upload_seconds;
+    return info;
+  }
+
+ private:
+  View<V> view() {
+    const Layout& layout = storage_.layout;
+    return {.sub_blocks = layout.sub_blocks(),
+            .block_rows = storage_.block_rows.data(),
+            .widths = storage_.widths.data(),
+            .full_widths = storage_.full_widths.data(),
+            .threads = storage_.threads.data(),
+            .positions = storage_.positions.data(),
+            .row_numbers = storage_.row_numbers.data(),
+            .columns = storage_.columns.data(),
+            .values = storage_.values.data(),
+            .long_rows = layout.long_rows(),
+            .long_row_numbers = storage_.row_numbers.data() + layout.block_rows.back(),
+            .piece_starts = piece_starts_.data(),
+            .pieces = static_cast<Offset>(layout.pieces.size()),
+            .partials = partials_.data()};
+  }
+
+  Device device_;
+  Settings settings_;
+  Offset entries_;
+  Array<Offset> offsets_;  // the matrix's, shared: for new values
+  DeviceStorage<V> storage_;
+  DeviceBuffer<Offset> piece_starts_;
+  DeviceBuffer<V> partials_;
+};
+
+}  // namespace
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  gpu::CurrentDevice current(options.device);
+  return std::make_unique<GpuOperator<V>>(matrix, options);
+}
+
+#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::bce
