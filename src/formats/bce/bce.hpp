@@ -15,9 +15,10 @@ const Format& format();
 ///
 /// - row_numbers has each row once, and each piece of a long row: those of block 0, then block 1, ..., the empty rows,
 ///   and the rows that were cut, which are in no sub-block. In each of these groups rows ascend and pieces follow.
-/// - A sub-block has `rows` = the difference of two block_rows and t = layout.threads of them a row. It is widths[s]
-///   entries wide, as its longest row rounded up to a multiple of t; all its rows have at least full_widths[s].
-/// - Entry k of its row r stands at positions[s] + (k / t) * rows * t + r * t + k % t: by columns for t = 1.
+/// - A sub-block has `rows` = the difference of two block_rows, and t = layout.threads share a row. It is widths[s]
+///   entries wide, as its longest row, rounded up to a multiple of t; all its rows have at least full_widths[s].
+/// - Entry k of its row r stands at positions[s] + place_in_slice(r, k, rows, widths[s], t > 1 ? t : layout.group). That
+///   is by columns, as the paper has it, for t = 1 and groups of 1; a GPU reads groups of 4 columns at once.
 /// - What a row lacks is padding: column -1, value 0. So is what lies between a sub-block's end and the next position.
 template <class V>
 struct Storage {
@@ -75,3 +76,13 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const View<V>& matrix, const 
 }  // namespace weft::bce
 
 WEFT_DECLARE_GPU_BUILDER(bce)
+
+// The set-up on a GPU alone, for tests: it must give what set_up gives, bit by bit.
+namespace weft::on_cuda::bce {
+template <Value V>
+::weft::bce::Storage<V> set_up(const Csr<V>& matrix, const ::weft::bce::Settings& settings, Device device);
+}
+namespace weft::on_emulator::bce {
+template <Value V>
+::weft::bce::Storage<V> set_up(const Csr<V>& matrix, const ::weft::bce::Settings& settings, Device device);
+}

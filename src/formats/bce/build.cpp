@@ -97,6 +97,7 @@ Settings settings_for(const BuildOptions& options) {
     // Nothing has to be filled but the lanes of a sub-block, and a row needs one thread only.
     settings.lanes = cpu_lanes;
     settings.rows_to_fill = static_cast<Index>(options.parameter("fill", cpu_lanes));
+    settings.group = 1;
     settings.alignment = 16;
     settings.longest_row = 16384;
     settings.piece = 4096;

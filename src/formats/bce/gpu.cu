@@ -5,8 +5,6 @@
 namespace weft::WEFT_SIMT_NAMESPACE::bce {
 namespace {
 
-using ::weft::bce::Layout;
-
 template <Value V>
 class GpuOperator final : public Operator<V> {
  public:
@@ -45,7 +43,6 @@ class GpuOperator final : public Operator<V> {
     return {.sub_blocks = layout.sub_blocks(),
             .block_rows = storage_.block_rows.data(),
             .widths = storage_.widths.data(),
-            .full_widths = storage_.full_widths.data(),
             .threads = storage_.threads.data(),
             .positions = storage_.positions.data(),
             .row_numbers = storage_.row_numbers.data(),
@@ -75,7 +72,26 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
 
-#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);
+template <Value V>
+Storage<V> set_up(const Csr<V>& matrix, const Settings& settings, Device device) {
+  gpu::CurrentDevice current(device);
+  DeviceStorage<V> storage = set_up_on_gpu(matrix, settings, device);
+  Storage<V> result;
+  result.rows = storage.rows;
+  result.layout = std::move(storage.layout);
+  result.layout.block_rows = storage.block_rows.download();
+  result.layout.threads = storage.threads.download();
+  result.row_numbers = storage.row_numbers.download();
+  result.widths = storage.widths.download();
+  result.positions = storage.positions.download();
+  result.columns = storage.columns.download();
+  result.values = storage.values.download();
+  return result;
+}
+
+#define WEFT_INSTANTIATE(V)                                                                   \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);              \
+  template Storage<V> set_up<V>(const Csr<V>&, const Settings&, Device);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bce

@@ -55,6 +55,7 @@ int threads_a_row(Offset width, Offset rows, const Settings& settings) {
 Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows,
                    const Array<Offset>& offsets, const Settings& settings) {
   Layout layout;
+  layout.group = settings.group;
   cut_long_rows(long_rows, offsets, settings.piece, layout);
   const std::vector<LengthCount> all = with_pieces(lengths, layout.pieces);
   layout.partition = settings.boundaries.empty() ? optimal_partition(all, settings.rows_to_fill)

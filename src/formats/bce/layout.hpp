@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/bce/partition.hpp"
+#include "formats/column_groups.hpp"
 #include "simt/tuning.hpp"
 
 // How rows are cut, grouped and spread over threads: what a set-up on the CPU and one on a GPU have in common.
@@ -16,6 +17,7 @@ struct Settings {
   std::vector<Offset> boundaries;             ///< of the blocks; empty: those of least cost
   int threads = 0;                            ///< a row: 1, 2, 4, ... or 32; 0: by the rule of threads_a_row
   int lanes = ::weft::simt::block_threads;    ///< of a sub-block: it has lanes / threads rows, but at least one
+  int group = 4;                              ///< columns that a thread with a row of its own reads at once
   int alignment = 32;                         ///< sub-blocks begin at multiples of so many entries
   Offset longest_row = 4096;                  ///< longer rows are cut ...
   Offset piece = 1024;                        ///< ... into pieces of so many entries; the last may have fewer
@@ -41,6 +43,7 @@ struct Layout {
   Array<Offset> block_rows;  ///< sub-blocks + 1: sub-block s has the places block_rows[s]..block_rows[s + 1]; those
                              ///< of the blocks come first, those of the empty rows last
   Array<Index> threads;      ///< a row of each sub-block
+  int group = 1;             ///< see Storage
   Array<Offset> piece_starts{0};  ///< long rows + 1: the first piece of each
   Array<Piece> pieces;
 
@@ -56,7 +59,7 @@ Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> 
                    const Array<Offset>& offsets, const Settings& settings);
 
 /// Which group a row or piece of this length belongs to; rows that were cut have the last one.
-inline Index key_of(Offset length, const Offset* widths, Index blocks) {
+WEFT_HOST_DEVICE inline Index key_of(Offset length, const Offset* widths, Index blocks) {
   if (length == 0) return blocks;
   Index low = 0, high = blocks;  // Algorithm 3 of the paper: the first block that is wide enough
   while (low < high) {
@@ -67,6 +70,13 @@ inline Index key_of(Offset length, const Offset* widths, Index blocks) {
       high = middle;
   }
   return low;
+}
+
+/// The columns of a sub-block that lie together, row after row; see place_in_slice.
+WEFT_HOST_DEVICE inline int columns_together(int threads, int group, Index columns_left) {
+  if (threads > 1) return threads;  // the width is a multiple of it
+  while (group > columns_left) group /= 2;
+  return group;
 }
 
 /// Where each sub-block begins, sub-blocks + 1 of them.

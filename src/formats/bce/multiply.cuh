@@ -1,73 +1,42 @@
 #pragma once
 #include "formats/bce/bce.hpp"
-#include "formats/gpu_product.cuh"
+#include "formats/column_groups.cuh"
 
-// The kernels of bce. A thread block takes a sub-block, whatever the number of threads a row: thread i reads entry i of
-// each step of rows * t entries, so all loads of values and columns are side by side. The t threads of a row are
-// neighbours in a warp and add up their sums at the end.
+// The kernels of bce. A thread block takes a sub-block. Where a thread has a row of its own it reads groups of columns
+// at once; where t threads share a row they read t neighbours, so that all loads of the matrix are side by side, and
+// add up their sums in the end.
 namespace weft::WEFT_SIMT_NAMESPACE::bce {
 
 using ::weft::bce::View;
 using ::weft::simt::block_threads;
 
-constexpr int entries_at_once = 4;  // of a thread on their way before the first is needed
-
-template <class V, int Room>
-__device__ __forceinline__ void add_entry(V value, Index column, const Product<V>& product, V (&sums)[Room]) {
-  const V* x = product.x + column;
-  WEFT_UNROLL
-  for (int j = 0; j < Room; ++j)
-    if (j < product.count) sums[j] += value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
-}
-
-/// Adds entries `first`, first + stride, ... of a row, `steps` of them. Padded: some may be padding.
-template <bool Padded, class V, int Room>
-__device__ __forceinline__ void add_entries(const V* values, const Index* columns, int steps, int stride,
-                                            const Product<V>& product, V (&sums)[Room]) {
-  int at = 0;
-  for (; steps >= entries_at_once; steps -= entries_at_once, at += entries_at_once * stride) {
-    V value[entries_at_once];
-    Index column[entries_at_once];
-    WEFT_UNROLL
-    for (int u = 0; u < entries_at_once; ++u) column[u] = simt::load_streaming(columns + at + u * stride);
-    WEFT_UNROLL
-    for (int u = 0; u < entries_at_once; ++u) value[u] = simt::load_streaming(values + at + u * stride);
-    WEFT_UNROLL
-    for (int u = 0; u < entries_at_once; ++u)
-      if (!Padded || column[u] >= 0) add_entry(value[u], column[u], product, sums);
-  }
-  for (; steps > 0; --steps, at += stride) {
-    const Index column = simt::load_streaming(columns + at);
-    const V value = simt::load_streaming(values + at);
-    if (!Padded || column >= 0) add_entry(value, column, product, sums);
-  }
-}
-
 template <class V, int Room>
 __global__ void __launch_bounds__(block_threads) bce_multiply(View<V> matrix, Product<V> product) {
   const Offset s = matrix.sub_blocks - 1 - static_cast<Offset>(blockIdx.x);  // the widest first, for they take longest
-  const Offset first = matrix.block_rows[s];
+  const Offset first = matrix.block_rows[s], position = matrix.positions[s];
+  const Index rows = static_cast<Index>(matrix.block_rows[s + 1] - first);
   const int threads = matrix.threads[s];
-  const int stride = static_cast<int>(matrix.block_rows[s + 1] - first) * threads;
+  const Index width = matrix.widths[s];
   const int shift = simt::first_set(static_cast<std::uint32_t>(threads)) - 1;
   const int thread = static_cast<int>(threadIdx.x);
-  const bool live = thread < stride;
+  const Index row = thread >> shift;
+  const V* values = matrix.values + position;
+  const Index* columns = matrix.columns + position;
   V sums[Room] = {};
-  if (live) {
-    const Offset begin = matrix.positions[s] + thread;
-    const int steps = matrix.widths[s] >> shift, full_steps = matrix.full_widths[s] >> shift;
-    const V* values = matrix.values + begin;
-    const Index* columns = matrix.columns + begin;
-    add_entries<false>(values, columns, full_steps, stride, product, sums);
-    const int done = full_steps * stride;
-    add_entries<true>(values + done, columns + done, steps - full_steps, stride, product, sums);
+  if (threads == 1) {
+    if (row < rows)
+      sum_grouped_row<::weft::simt::bce_batch>(values, columns, row, rows, width, product, product.x, sums);
+  } else {
+    if (row < rows)
+      sum_striped(values + thread, columns + thread, static_cast<Offset>(rows) * threads, width >> shift, product,
+                  product.x, sums);
+    for (int distance = threads / 2; distance > 0; distance /= 2) {
+      WEFT_UNROLL
+      for (int j = 0; j < Room; ++j) sums[j] += simt::shuffle_xor(simt::full_mask, sums[j], distance);
+    }
   }
-  for (int distance = threads / 2; distance > 0; distance /= 2) {
-    WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) sums[j] += simt::shuffle_xor(simt::full_mask, sums[j], distance);
-  }
-  if (!live || (thread & (threads - 1)) != 0) return;
-  const Index number = matrix.row_numbers[first + (thread >> shift)];
+  if (row >= rows || (thread & (threads - 1)) != 0) return;
+  const Index number = matrix.row_numbers[first + row];
   WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
     if (j >= product.count) continue;

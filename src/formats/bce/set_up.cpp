@@ -70,12 +70,15 @@ void for_each_entry(const Storage<V>& storage, const Array<Offset>& offsets, F&&
   const Layout& layout = storage.layout;
   parallel_for(layout.sub_blocks(), sub_block_grain, [&](Offset s) {
     const Offset first = layout.block_rows[s], rows = layout.block_rows[s + 1] - first;
-    const Offset threads = layout.threads[s], width = storage.widths[s];
+    const Index width = storage.widths[s];
     for (Offset r = 0; r < rows; ++r) {
       const Piece entries = entries_of(storage.row_numbers[first + r], offsets, layout.pieces);
-      Offset to = storage.positions[s] + r * threads, from = entries.begin;
-      for (Offset step = 0; step < width; step += threads, to += rows * threads)
-        for (Offset lane = 0; lane < threads; ++lane, ++from) put(to + lane, from < entries.end ? from : -1);
+      Offset from = entries.begin;
+      for (Index column = 0, together = 0; column < width; column += together) {
+        together = columns_together(layout.threads[s], layout.group, width - column);
+        const Offset to = storage.positions[s] + column * rows + r * together;
+        for (int i = 0; i < together; ++i, ++from) put(to + i, from < entries.end ? from : -1);
+      }
     }
     for (Offset to = storage.positions[s] + width * rows; to < storage.positions[s + 1]; ++to) put(to, -1);
   });
