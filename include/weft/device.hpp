@@ -38,9 +38,9 @@ struct DeviceInfo {
   Device device;
   std::string description;  ///< "NVIDIA H200", "Intel(R) Xeon(R) Processor"
   std::int64_t memory_bytes = 0;
-  int multiprocessors = 0;     ///< logical CPUs for a CPU
-  std::int64_t l2_bytes = 0;   ///< 0 where unknown
-  int compute_capability = 0;  ///< 90 for sm_90; 0 for a CPU
+  int multiprocessors = 0;             ///< logical CPUs for a CPU
+  std::int64_t l2_bytes = 0;           ///< 0 where unknown
+  int compute_capability = 0;          ///< 90 for sm_90; 0 for a CPU
   int threads_per_multiprocessor = 0;  ///< that it holds at once; 0 for a CPU
 };
 

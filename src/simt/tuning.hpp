@@ -21,11 +21,10 @@ struct Tuning {
   int speculative_width_f32 = 8, speculative_width_f64 = 4;
   int speculative_tiles_f32 = 2, speculative_tiles_f64 = 4;
   int speculative_bunches_f32 = 8, speculative_bunches_f64 = 8;
-  int bce_longest_row = 4096;  ///< bce cuts longer rows ...
+  int bce_longest_row = 2048;  ///< bce cuts longer rows ...
   int bce_piece = 1024;        ///< ... into pieces of so many entries
-  /// A row gets more threads while each has so many entries left, and its block does not fill the GPU ...
-  int bce_least_entries_a_thread = 4;
-  int bce_most_entries_a_thread = 64;  ///< ... or each has more than so many
+  /// bce gives a row so many threads that none has more than its share of the matrix; a share is at least and at most
+  int bce_least_entries_a_thread = 4, bce_most_entries_a_thread = 256;
 };
 
 /// The numbers for one architecture: `compute_capability` as in DeviceInfo, 90 for sm_90 and 0 for the emulator.

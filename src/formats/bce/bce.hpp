@@ -17,7 +17,8 @@ const Format& format();
 ///   and the rows that were cut, which are in no sub-block. In each of these groups rows ascend and pieces follow.
 /// - A sub-block has `rows` = the difference of two block_rows, and t = layout.threads share a row. It is widths[s]
 ///   entries wide, as its longest row, rounded up to a multiple of t; all its rows have at least full_widths[s].
-/// - Entry k of its row r stands at positions[s] + place_in_slice(r, k, rows, widths[s], t > 1 ? t : layout.group). That
+/// - Entry k of its row r stands at positions[s] + place_in_slice(r, k, rows, widths[s], t > 1 ? t : layout.group).
+/// That
 ///   is by columns, as the paper has it, for t = 1 and groups of 1; a GPU reads groups of 4 columns at once.
 /// - What a row lacks is padding: column -1, value 0. So is what lies between a sub-block's end and the next position.
 template <class V>

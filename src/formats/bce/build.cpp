@@ -151,7 +151,7 @@ const Format& format() {
     f.info.parameters = {
         {"fill", "rows that fill a multiprocessor: fewer cost as much (default: the threads it holds; 8 on a CPU)", 1,
          1 << 20},
-        {"t", "threads a row (default: more for wide blocks and for blocks of few rows)", 1, 32, true}};
+        {"t", "threads a row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 60;

@@ -97,15 +97,13 @@ void multiply_counted(const View<V>& matrix, const Offset* chunks, Offset chunk_
 }  // namespace
 
 template <class V>
-void multiply(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product,
-              int threads) {
+void multiply(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product, int threads) {
   ::weft::WEFT_ISA_NAMESPACE::with_vector_count(product.count, [&](auto count) {
     multiply_counted<decltype(count)::value>(matrix, chunks, chunk_count, product, threads);
   });
 }
 
-#define WEFT_INSTANTIATE(V) \
-  template void multiply<V>(const View<V>&, const Offset*, Offset, const Product<V>&, int);
+#define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Offset*, Offset, const Product<V>&, int);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::bce::WEFT_ISA_NAMESPACE

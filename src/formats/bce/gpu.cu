@@ -89,8 +89,8 @@ Storage<V> set_up(const Csr<V>& matrix, const Settings& settings, Device device)
   return result;
 }
 
-#define WEFT_INSTANTIATE(V)                                                                   \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);              \
+#define WEFT_INSTANTIATE(V)                                                           \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
   template Storage<V> set_up<V>(const Csr<V>&, const Settings&, Device);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

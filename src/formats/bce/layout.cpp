@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 
 namespace weft::bce {
@@ -34,8 +35,9 @@ std::vector<LengthCount> with_pieces(std::span<const LengthCount> lengths, const
   for (const auto& [length, count] : rows) {
     if (length > 0) total += count;
     if (total > std::numeric_limits<Index>::max())
-      throw Error(ErrorCode::unsupported, "bce has room for 2^31 - 1 rows and pieces of long rows; this matrix has "
-                                          "more: use csr");
+      throw Error(ErrorCode::unsupported,
+                  "bce has room for 2^31 - 1 rows and pieces of long rows; this matrix has "
+                  "more: use csr");
     result.push_back({length, static_cast<Index>(count)});
   }
   return result;
@@ -43,17 +45,17 @@ std::vector<LengthCount> with_pieces(std::span<const LengthCount> lengths, const
 
 }  // namespace
 
-int threads_a_row(Offset width, Offset rows, const Settings& settings) {
+int threads_a_row(Offset width, Offset entries, const Settings& settings) {
   if (settings.threads > 0) return settings.threads;
+  const Offset least = settings.least_entries_a_thread;
+  const Offset share = std::clamp<Offset>(entries / settings.threads_to_fill, least, settings.most_entries_a_thread);
   int threads = 1;
-  while (threads < 32 && width >= Offset(2) * threads * settings.least_entries_a_thread &&
-         (rows * threads < settings.threads_to_fill || width > Offset(threads) * settings.most_entries_a_thread))
-    threads *= 2;
+  while (threads < 32 && width > threads * share && width >= 2 * threads * least) threads *= 2;
   return threads;
 }
 
-Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows,
-                   const Array<Offset>& offsets, const Settings& settings) {
+Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows, const Array<Offset>& offsets,
+                   const Settings& settings) {
   Layout layout;
   layout.group = settings.group;
   cut_long_rows(long_rows, offsets, settings.piece, layout);
@@ -61,6 +63,8 @@ Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> 
   layout.partition = settings.boundaries.empty() ? optimal_partition(all, settings.rows_to_fill)
                                                  : partition_at(all, settings.boundaries, settings.rows_to_fill);
 
+  const Partition& partition = layout.partition;
+  const Offset entries = std::accumulate(partition.entries.begin(), partition.entries.end(), Offset(0));
   std::vector<Offset> block_rows{0};
   std::vector<Index> threads;
   const auto cut_block = [&](Offset rows, int threads_of_row) {
@@ -70,9 +74,8 @@ Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> 
       threads.push_back(threads_of_row);
     }
   };
-  for (std::size_t b = 0; b < layout.partition.widths.size(); ++b)
-    cut_block(layout.partition.rows[b],
-              threads_a_row(layout.partition.widths[b], layout.partition.rows[b], settings));
+  for (std::size_t b = 0; b < partition.widths.size(); ++b)
+    cut_block(partition.rows[b], threads_a_row(partition.widths[b], entries, settings));
   if (!all.empty() && all.front().length == 0) cut_block(all.front().rows, 1);
   layout.block_rows = Array<Offset>(std::move(block_rows));
   layout.threads = Array<Index>(std::move(threads));

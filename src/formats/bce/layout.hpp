@@ -19,11 +19,11 @@ struct Settings {
   int lanes = ::weft::simt::block_threads;    ///< of a sub-block: it has lanes / threads rows, but at least one
   int group = 4;                              ///< columns that a thread with a row of its own reads at once
   int alignment = 32;                         ///< sub-blocks begin at multiples of so many entries
-  Offset longest_row = 4096;                  ///< longer rows are cut ...
+  Offset longest_row = 2048;                  ///< longer rows are cut ...
   Offset piece = 1024;                        ///< ... into pieces of so many entries; the last may have fewer
-  Offset threads_to_fill = 0;                 ///< what the device holds at once
-  int least_entries_a_thread = 4;
-  int most_entries_a_thread = 64;
+  Offset threads_to_fill = 1;                 ///< what the device holds at once
+  int least_entries_a_thread = 4;             ///< see threads_a_row
+  int most_entries_a_thread = 256;
 };
 
 /// Entries begin..end of the csr matrix: a piece of a long row.
@@ -33,8 +33,10 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-/// How many threads share a row of a block: more, the wider the block is, and the fewer rows it has.
-int threads_a_row(Offset width, Offset rows, const Settings& settings);
+/// How many threads share a row of a block of a matrix with so many entries: as many as leave none of them more than
+/// its share of the matrix, were all threads of the device at work. So no row takes longer than the whole product
+/// should. A share has settings.least_entries_a_thread to most_entries_a_thread.
+int threads_a_row(Offset width, Offset entries, const Settings& settings);
 
 /// Everything that follows from the lengths of the rows. A row, or a piece of one, has a `number`: rows theirs, and
 /// piece q has ~q, which is negative.
@@ -55,8 +57,8 @@ struct Layout {
 };
 
 /// `lengths` counts the rows up to settings.longest_row, empty ones too; `long_rows` are the others, ascending.
-Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows,
-                   const Array<Offset>& offsets, const Settings& settings);
+Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows, const Array<Offset>& offsets,
+                   const Settings& settings);
 
 /// Which group a row or piece of this length belongs to; rows that were cut have the last one.
 WEFT_HOST_DEVICE inline Index key_of(Offset length, const Offset* widths, Index blocks) {

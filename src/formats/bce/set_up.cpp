@@ -116,8 +116,8 @@ void fill_values(Storage<V>& storage, const Array<Offset>& offsets, std::span<co
                  [&](Offset to, Offset from) { storage.values[to] = from < 0 ? V(0) : csr_values[from]; });
 }
 
-#define WEFT_INSTANTIATE(V)                                       \
-  template Storage<V> set_up(const Csr<V>&, const Settings&);     \
+#define WEFT_INSTANTIATE(V)                                   \
+  template Storage<V> set_up(const Csr<V>&, const Settings&); \
   template void fill_values(Storage<V>&, const Array<Offset>&, std::span<const V>);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "formats/bce/grouping.cuh"
 #include "formats/bce/bce.hpp"
+#include "formats/bce/grouping.cuh"
 
 // From csr to blocked ELL on a GPU (section 6.1 of the paper), with the same result as set_up.cpp:
 //  1. the matrix goes to the GPU as csr,
@@ -174,8 +174,7 @@ DeviceStorage<V> set_up_on_gpu(const Csr<V>& matrix, const Settings& settings, D
   simt::launch(WEFT_KERNEL(bce_measure), simt::blocks_for(layout.sub_blocks(), block_threads / 32), block_threads, 0,
                {}, layout.sub_blocks(), storage.block_rows.data(), storage.threads.data(), storage.row_numbers.data(),
                entries, storage.widths.data());
-  const Array<Offset> positions =
-      ::weft::bce::place_sub_blocks(layout, storage.widths.download(), settings.alignment);
+  const Array<Offset> positions = ::weft::bce::place_sub_blocks(layout, storage.widths.download(), settings.alignment);
   storage.positions = DeviceBuffer<Offset>(device, positions);
 
   storage.columns = DeviceBuffer<Index>(device, static_cast<std::size_t>(positions.back()));

@@ -1,8 +1,8 @@
 // The arrays of bce: the paper's examples, sub-blocks, threads a row, pieces of long rows, and the set-up on a GPU.
 #include <gmock/gmock.h>
 
-#include "structures.hpp"
 #include "formats/bce/testing.hpp"
+#include "structures.hpp"
 #ifdef WEFT_HAS_EMULATOR
 #include "simt/emulator_device.hpp"
 #endif
@@ -10,9 +10,9 @@
 namespace weft::bce {
 namespace {
 
+using test::random_rows;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
-using test::random_rows;
 
 /// As the paper stores it: by columns, one thread a row, nothing aligned.
 Settings plain_settings() {
@@ -42,13 +42,12 @@ TEST(BceSetUp, GivesTheArraysOfThePapersFigure5) {
   EXPECT_THAT(to_vector(storage.positions), ElementsAre(0, 10, 22, 36));
   EXPECT_THAT(to_vector(storage.full_widths), ElementsAre(1, 3, 6));
   EXPECT_THAT(to_vector(storage.values),
-              ElementsAreArray({3., 4., 12., -6., 3., 1., 0., 3., 0., 7.,             // rows 1 3 4 6 10
-                                9., 6., 2., -1., 4., 5., 7., 3., 8., 0., 0., 1.,      // rows 2 7 8
-                                -1., 2., 8., 1., 2., 5., 5., 3., 2., 7., 7., 4., 9., 0.}));  // rows 5 9
-  EXPECT_THAT(to_vector(storage.columns),
-              ElementsAreArray({0, 1, 3, 6, 2, 4, -1, 4, -1, 5,            //
-                                2, 2, 1, 3, 3, 3, 6, 7, 6, -1, -1, 8,      //
-                                0, 0, 1, 1, 3, 3, 5, 5, 7, 6, 8, 9, 9, -1}));
+              ElementsAreArray({3.,  4., 12., -6., 3., 1., 0., 3., 0., 7.,                           // rows 1 3 4 6 10
+                                9.,  6., 2.,  -1., 4., 5., 7., 3., 8., 0., 0., 1.,                   // rows 2 7 8
+                                -1., 2., 8.,  1.,  2., 5., 5., 3., 2., 7., 7., 4., 9., 0.}));        // rows 5 9
+  EXPECT_THAT(to_vector(storage.columns), ElementsAreArray({0, 1, 3, 6, 2, 4, -1, 4, -1, 5,          //
+                                                            2, 2, 1, 3, 3, 3, 6,  7, 6,  -1, -1, 8,  //
+                                                            0, 0, 1, 1, 3, 3, 5,  5, 7,  6,  8,  9, 9, -1}));
 }
 
 TEST(BceSetUp, OneBlockIsTheEllOfThePapersSection3) {
@@ -128,16 +127,17 @@ TEST(BceSetUp, LongRowsAreCutIntoPieces) {
   }
 }
 
-TEST(BceSetUp, WideBlocksAndBlocksOfFewRowsGetMoreThreads) {
+TEST(BceSetUp, NoThreadHasMoreThanItsShareOfTheMatrix) {
   Settings settings;
   settings.threads_to_fill = 1000;
-  EXPECT_EQ(threads_a_row(64, 1000, settings), 1);
-  EXPECT_EQ(threads_a_row(64, 999, settings), 2);
-  EXPECT_EQ(threads_a_row(64, 1, settings), 16);  // four entries each
-  EXPECT_EQ(threads_a_row(65, 1000, settings), 2);
-  EXPECT_EQ(threads_a_row(7, 1, settings), 1);
-  EXPECT_EQ(threads_a_row(8, 1, settings), 2);
-  EXPECT_EQ(threads_a_row(4096, 1'000'000, settings), 32);
+  EXPECT_EQ(threads_a_row(64, 64'000, settings), 1);
+  EXPECT_EQ(threads_a_row(65, 64'000, settings), 2);
+  EXPECT_EQ(threads_a_row(129, 64'000, settings), 4);
+  EXPECT_EQ(threads_a_row(257, 100'000'000, settings), 2);  // no share is more than 256
+  EXPECT_EQ(threads_a_row(64, 64, settings), 16);           // and none less than 4
+  EXPECT_EQ(threads_a_row(7, 7, settings), 1);
+  EXPECT_EQ(threads_a_row(8, 8, settings), 2);
+  EXPECT_EQ(threads_a_row(2048, 64'000, settings), 32);
   settings.threads = 4;
   EXPECT_EQ(threads_a_row(1, 1'000'000, settings), 4);
 }
@@ -161,7 +161,7 @@ Settings random_settings(test::Dice& dice) {
   settings.group = 1 << dice.below(3);
   settings.longest_row = 10 + dice.below(100);
   settings.piece = 1 + dice.below(static_cast<Index>(settings.longest_row));
-  settings.threads_to_fill = dice.below(4000);
+  settings.threads_to_fill = 1 + dice.below(4000);
   return settings;
 }
 
@@ -182,7 +182,8 @@ TEST(BceSetUp, OnAGpuGivesTheSameArrays) {
     test::Dice dice(seed);
     const auto matrix = random_rows<double>(300, random_lengths(dice, 300), seed);
     const Settings settings = random_settings(dice);
-    const LaneOrder orders[] = {{LaneOrder::Kind::forward}, {LaneOrder::Kind::reverse}, {LaneOrder::Kind::random, seed}};
+    const LaneOrder orders[] = {
+        {LaneOrder::Kind::forward}, {LaneOrder::Kind::reverse}, {LaneOrder::Kind::random, seed}};
     simt::emulator::set_lane_order(orders[seed % 3]);
     const Storage<double> on_gpu = on_emulator::bce::set_up(matrix, settings, Device::emulator());
     EXPECT_EQ(differences(set_up(matrix, settings), on_gpu), "") << seed;

@@ -24,8 +24,8 @@ std::string check(const Storage<V>& storage, const Csr<V>& matrix, const Setting
   if (static_cast<Offset>(storage.row_numbers.size()) != layout.numbers(matrix.rows)) return "numbers are missing";
   const std::set<Index> numbers(storage.row_numbers.begin(), storage.row_numbers.end());
   if (numbers.size() != storage.row_numbers.size()) return "a number stands twice";
-  if (!numbers.empty() && (*numbers.begin() != -static_cast<Index>(layout.pieces.size()) ||
-                           *numbers.rbegin() != matrix.rows - 1))
+  if (!numbers.empty() &&
+      (*numbers.begin() != -static_cast<Index>(layout.pieces.size()) || *numbers.rbegin() != matrix.rows - 1))
     return "a number is out of range";
   if (layout.block_rows.back() + layout.long_rows() != static_cast<Offset>(storage.row_numbers.size()))
     return "sub-blocks and long rows are not all rows";
