@@ -122,7 +122,7 @@ TEST_P(BceOnDevices, TellsItsPaddingAndBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BceOnDevices, ::testing::ValuesIn(test::places()),
-                         [](const auto& info) { return test::name_of(info.param); });
+                         [](const auto& test) { return test::name_of(test.param); });
 
 std::vector<double> product_of(const Csr<double>& matrix, const std::string& format, double beta = 0) {
   auto p = plan(matrix, {.format = format});

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "formats/bce/bce.hpp"
 #include "formats/vectors.hpp"
@@ -98,7 +99,7 @@ Settings settings_for(const BuildOptions& options) {
     settings.lanes = cpu_lanes;
     settings.rows_to_fill = static_cast<Index>(options.parameter("fill", cpu_lanes));
     settings.group = 1;
-    settings.alignment = 16;
+    settings.alignment = cpu_lanes;
     settings.longest_row = 16384;
     settings.piece = 4096;
     settings.most_entries_a_thread = std::numeric_limits<int>::max();
@@ -154,7 +155,7 @@ const Format& format() {
         {"t", "threads a row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
-    f.setup_products = 60;
+    f.setup_products = 30;
     f.rules_out = &rules_out;
     return f;
   }();

@@ -1,5 +1,4 @@
 #pragma once
-#include "core/timer.hpp"
 #include "formats/bce/layout.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/scan.cuh"

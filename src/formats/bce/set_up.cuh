@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+
+#include "core/timer.hpp"
 #include "formats/bce/bce.hpp"
 #include "formats/bce/grouping.cuh"
 
