@@ -24,7 +24,7 @@ struct Tuning {
   int bce_longest_row = 2048;  ///< bce cuts longer rows ...
   int bce_piece = 1024;        ///< ... into pieces of so many entries
   /// bce gives a row so many threads that none has more than its share of the matrix; a share is at least and at most
-  int bce_least_entries_a_thread = 4, bce_most_entries_a_thread = 256;
+  int bce_least_entries_a_thread = 4, bce_most_entries_a_thread = 512;
 };
 
 /// The numbers for one architecture: `compute_capability` as in DeviceInfo, 90 for sm_90 and 0 for the emulator.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <weft/plan.hpp>
 
+#include <cmath>
+
 #include "formats/csr/testing.hpp"
 
 namespace weft {
@@ -171,6 +173,23 @@ TEST(BceFormat, PaddingNeverMeetsAnInfinity) {
       }
       for (Index row = 0; row < 9; ++row)
         EXPECT_EQ(y[row], double(matrix.offsets[row + 1] - matrix.offsets[row])) << format << " on " << device.name();
+    }
+}
+
+TEST(BceFormat, AStoredZeroTimesInfinityIsNotANumber) {
+  const auto matrix = make_csr<double>(2, 2, {0, 2, 3}, {0, 1, 0}, {0, 1, 1});
+  for (const Device device : available_devices())
+    for (const char* format : {"bce", "bce:t=2"}) {
+      auto p = plan(matrix, {.device = device, .format = format});
+      Array<double> x{std::numeric_limits<double>::infinity(), 1.0}, y(2, 0.0);
+      if (device.is_cpu()) {
+        p.apply(x, y);
+      } else {
+        DeviceBuffer<double> from(device, x), to(device, y);
+        p.apply(from, to);
+        y = to.download();
+      }
+      EXPECT_TRUE(std::isnan(y[0])) << format << " on " << device.name();
     }
 }
 

@@ -23,7 +23,7 @@ struct Settings {
   Offset piece = 1024;                        ///< ... into pieces of so many entries; the last may have fewer
   Offset threads_to_fill = 1;                 ///< what the device holds at once
   int least_entries_a_thread = 4;             ///< see threads_a_row
-  int most_entries_a_thread = 256;
+  int most_entries_a_thread = 512;
 };
 
 /// Entries begin..end of the csr matrix: a piece of a long row.

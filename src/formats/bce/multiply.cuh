@@ -10,8 +10,15 @@ namespace weft::WEFT_SIMT_NAMESPACE::bce {
 using ::weft::bce::View;
 using ::weft::simt::block_threads;
 
+/// How many blocks shall fit a multiprocessor, which bounds the registers: measured with sell.
 template <class V, int Room>
-__global__ void __launch_bounds__(block_threads) bce_multiply(View<V> matrix, Product<V> product) {
+constexpr int least_blocks = Room > 1         ? 1
+                             : sizeof(V) == 4 ? 8
+                                              : 6;
+
+template <class V, int Room>
+__global__ void __launch_bounds__(block_threads, least_blocks<V, Room>)
+    bce_multiply(View<V> matrix, Product<V> product) {
   const Offset s = matrix.sub_blocks - 1 - static_cast<Offset>(blockIdx.x);  // the widest first, for they take longest
   const Offset first = matrix.block_rows[s], position = matrix.positions[s];
   const Index rows = static_cast<Index>(matrix.block_rows[s + 1] - first);
@@ -24,8 +31,12 @@ __global__ void __launch_bounds__(block_threads) bce_multiply(View<V> matrix, Pr
   const Index* columns = matrix.columns + position;
   V sums[Room] = {};
   if (threads == 1) {
-    if (row < rows)
-      sum_grouped_row<::weft::simt::bce_batch>(values, columns, row, rows, width, product, product.x, sums);
+    constexpr int batch = ::weft::simt::bce_batch;
+    if (rows == block_threads)  // all but the last of a block: the compiler knows how far apart columns are
+      sum_grouped_row<batch>(values, columns, row, std::integral_constant<Index, block_threads>(), width, product,
+                             product.x, sums);
+    else if (row < rows)
+      sum_grouped_row<batch>(values, columns, row, rows, width, product, product.x, sums);
   } else {
     if (row < rows)
       sum_striped(values + thread, columns + thread, static_cast<Offset>(rows) * threads, width >> shift, product,

@@ -133,7 +133,7 @@ TEST(BceSetUp, NoThreadHasMoreThanItsShareOfTheMatrix) {
   EXPECT_EQ(threads_a_row(64, 64'000, settings), 1);
   EXPECT_EQ(threads_a_row(65, 64'000, settings), 2);
   EXPECT_EQ(threads_a_row(129, 64'000, settings), 4);
-  EXPECT_EQ(threads_a_row(257, 100'000'000, settings), 2);  // no share is more than 256
+  EXPECT_EQ(threads_a_row(513, 100'000'000, settings), 2);  // no share is more than 512
   EXPECT_EQ(threads_a_row(64, 64, settings), 16);           // and none less than 4
   EXPECT_EQ(threads_a_row(7, 7, settings), 1);
   EXPECT_EQ(threads_a_row(8, 8, settings), 2);
