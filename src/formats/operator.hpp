@@ -29,8 +29,9 @@ struct OperatorInfo {
   std::string variant;  ///< "vector8"; empty when the format has just one way
   std::string details;  ///< parameters it chose, one line for people
   std::size_t bytes = 0;
-  Offset padding = 0;         ///< entries stored besides the matrix's own
-  double upload_seconds = 0;  ///< the part of the set-up that only moved the matrix, as csr, to the device
+  Offset padding = 0;  ///< entries stored besides the matrix's own
+  /// The part of the set-up that only moved the matrix, as csr, to the device, and gave that copy back afterwards.
+  double upload_seconds = 0;
 };
 
 /// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait, and

@@ -5,6 +5,7 @@
 // every time.
 #include <weft/coo.hpp>
 
+#include "core/timer.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
@@ -96,6 +97,7 @@ class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, Device device)
       : device_(device), row_count_(matrix.rows), columns_(device, matrix.columns), values_(device, matrix.values) {
+    upload_seconds_ = upload_.seconds();
     Array<Index> rows = to_coo(matrix).row_indices;
     rows_ = DeviceBuffer<Index>(device, rows);
     while (warps_for(static_cast<Offset>(rows.size())) > 1) {
@@ -138,6 +140,7 @@ class GpuOperator final : public Operator<V> {
                    (carries_.empty() ? " level" : " levels");
     info.bytes = rows_.bytes() + columns_.bytes() + values_.bytes();
     for (const Carries<V>& level : carries_) info.bytes += level.rows.bytes() + level.values.bytes();
+    info.upload_seconds = upload_seconds_;
     return info;
   }
 
@@ -153,9 +156,11 @@ class GpuOperator final : public Operator<V> {
 
   Device device_;
   Index row_count_;
-  DeviceBuffer<Index> rows_;
+  Stopwatch upload_;  // of the two arrays that follow
   DeviceBuffer<Index> columns_;
   DeviceBuffer<V> values_;
+  DeviceBuffer<Index> rows_;
+  double upload_seconds_ = 0;
   std::vector<Carries<V>> carries_;
 };
 

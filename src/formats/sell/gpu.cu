@@ -1,5 +1,5 @@
 // sell on a GPU: a thread, or t of them, follows a row.
-#include <algorithm>
+#include <optional>
 
 #include "core/timer.hpp"
 #include "formats/column_groups.cuh"
@@ -155,14 +155,14 @@ class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, const BuildOptions& options) : device_(options.device), offsets_(matrix.offsets) {
     gpu::CurrentDevice current(device_);
-    const Stopwatch watch;
-    const DeviceBuffer<Offset> offsets(device_, matrix.offsets);
-    const DeviceBuffer<Index> columns(device_, matrix.columns);
-    const DeviceBuffer<V> values(device_, matrix.values);
-    upload_seconds_ = watch.seconds();
+    const Stopwatch upload;
+    std::optional<CsrOnDevice<V>> source(std::in_place, device_, matrix);
+    upload_seconds_ = upload.seconds();
     const Shape shape = ::weft::sell::choose_shape(matrix.offsets, matrix.rows, options, sizeof(V));
-    storage_ = build_on_device<V>(device_, {matrix.rows, offsets.data(), columns.data(), values.data()}, matrix.offsets,
-                                  shape, options);
+    storage_ = build_on_device<V>(device_, source->view(), matrix.offsets, shape, options);
+    const Stopwatch release;
+    source.reset();
+    upload_seconds_ += release.seconds();
     if (storage_.equally_wide && storage_.census.short_slices > 0) keep_bases();
   }
 
@@ -249,11 +249,8 @@ template <Value V>
 ::weft::sell::Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options) {
   const Device device = options.device;
   gpu::CurrentDevice current(device);
-  const DeviceBuffer<Offset> offsets(device, matrix.offsets);
-  const DeviceBuffer<Index> columns(device, matrix.columns);
-  const DeviceBuffer<V> values(device, matrix.values);
-  const DeviceStorage<V> built = build_on_device<V>(
-      device, {matrix.rows, offsets.data(), columns.data(), values.data()}, matrix.offsets, shape, options);
+  const CsrOnDevice<V> source(device, matrix);
+  const DeviceStorage<V> built = build_on_device<V>(device, source.view(), matrix.offsets, shape, options);
   ::weft::sell::Storage<V> storage;
   storage.shape = shape;
   storage.rows = matrix.rows;

@@ -18,6 +18,23 @@ struct Source {
   const V* values = nullptr;
 };
 
+template <Value V>
+class CsrOnDevice {
+ public:
+  CsrOnDevice(Device device, const Csr<V>& matrix)
+      : rows_(matrix.rows),
+        offsets_(device, matrix.offsets),
+        columns_(device, matrix.columns),
+        values_(device, matrix.values) {}
+  Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
+
+ private:
+  Index rows_;
+  DeviceBuffer<Offset> offsets_;
+  DeviceBuffer<Index> columns_;
+  DeviceBuffer<V> values_;
+};
+
 /// Sorts the rows of a window by length, longest first, keeping the order of equals: a block a window, one pass a bit
 /// of the lengths, from the lowest. `from` and `to` change places after each pass; the result ends up in `order`.
 __global__ void __launch_bounds__(::weft::simt::block_threads)
