@@ -8,6 +8,7 @@
 #include "formats/bce/bce.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
+#include "formats/ell/ell.hpp"
 #include "formats/sell/sell.hpp"
 
 namespace weft {
@@ -17,6 +18,7 @@ const std::vector<const Format*>& registry() {
   static const std::vector<const Format*> all{
       &csr::format(),
       &coo::format(),
+      &ell::format(),
       &sell::format(),
       &bce::format(),
   };
