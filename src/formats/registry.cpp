@@ -9,6 +9,7 @@
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/ell/ell.hpp"
+#include "formats/hyb/hyb.hpp"
 #include "formats/sell/sell.hpp"
 
 namespace weft {
@@ -20,6 +21,7 @@ const std::vector<const Format*>& registry() {
       &coo::format(),
       &ell::format(),
       &sell::format(),
+      &hyb::format(),
       &bce::format(),
   };
   return all;
