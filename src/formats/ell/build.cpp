@@ -18,16 +18,18 @@ void fill(const Shape& shape, const Array<Offset>& offsets, const Index* csr_col
     const Offset last_row = std::min(padded_rows, first_row + rows_a_task);
     const Offset first_step = task / row_tasks * steps_a_task;
     const Offset last_step = std::min<Offset>(shape.steps(), first_step + steps_a_task);
+    Offset begins[rows_a_task], lengths[rows_a_task];
+    for (Offset row = first_row; row < last_row; ++row) {
+      begins[row - first_row] = row < shape.rows ? offsets[row] : 0;
+      lengths[row - first_row] = row < shape.rows ? std::min<Offset>(shape.width, offsets[row + 1] - offsets[row]) : 0;
+    }
     for (Offset step = first_step; step < last_step; ++step) {
       Offset place = step * slots + first_row * shape.threads;
-      for (Offset row = first_row; row < last_row; ++row) {
-        const Offset begin = row < shape.rows ? offsets[row] : 0;
-        const Offset length = row < shape.rows ? std::min<Offset>(shape.width, offsets[row + 1] - begin) : 0;
+      for (Offset r = 0; r < last_row - first_row; ++r)
         for (Offset k = step * shape.threads; k < (step + 1) * shape.threads; ++k, ++place) {
-          if (columns) columns[place] = k < length ? csr_columns[begin + k] : no_column;
-          values[place] = k < length ? csr_values[begin + k] : V(0);
+          if (columns) columns[place] = k < lengths[r] ? csr_columns[begins[r] + k] : no_column;
+          values[place] = k < lengths[r] ? csr_values[begins[r] + k] : V(0);
         }
-      }
     }
   });
 }
@@ -66,8 +68,8 @@ class CpuOperator final : public Operator<V> {
                        .columns = columns_.data(),
                        .values = values_.data(),
                        .lengths = lengths_.data()};
-    const Offset groups = entries_per_chunk / shape_.width / rows_at_once;
-    const Index chunk_rows = rows_at_once * static_cast<Index>(std::max<Offset>(1, groups));
+    const Offset tiles = entries_per_chunk / shape_.width / rows_a_tile;
+    const Index chunk_rows = rows_a_tile * static_cast<Index>(std::max<Offset>(1, tiles));
     const Offset useful = 1 + (shape_.rows - 1) / chunk_rows;
     WEFT_CALL_ISA(multiply<V>)(view, product, chunk_rows, static_cast<int>(std::min<Offset>(threads(), useful)));
   }
@@ -117,7 +119,7 @@ const Format& format() {
     f.info.refuses = "padding that would store over 3 times the entries, and over 16 MB (raise it by padding=N)";
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
-    f.setup_products = 6;
+    f.setup_products = 15;
     f.rules_out = &rules_out;
     return f;
   }();

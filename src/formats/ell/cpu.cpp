@@ -22,12 +22,11 @@ inline void store_row(const Product<V>& product, Index row, const V* sums, Index
 enum class Padding { none, some, all };
 
 /// How much of what neighbouring rows have in one step is padding.
-template <Index Rows>
 inline Padding padding_in(const Index* columns) {
   constexpr auto lanes = static_cast<Index>(simd::Simd<Index>::size());
   simd::Simd<Index> any = 0, all = -1;
 #pragma GCC unroll 4
-  for (Index r = 0; r < Rows; r += lanes) {
+  for (Index r = 0; r < rows_at_once; r += lanes) {
     const simd::Simd<Index> column = simd::load(columns + r);
     any |= column;
     all &= column;
@@ -37,67 +36,88 @@ inline Padding padding_in(const Index* columns) {
   return simd::any_negative<Index>(~all) ? Padding::some : Padding::all;
 }
 
-/// A step of `Rows` rows: sums += values * x[columns]. In padding, 0 is added, and x is not read.
-template <Index Rows, int Count, bool Padded, class V>
-inline void step(const Index* columns, const V* values, const Product<V>& product,
-                 simd::Simd<V> (&sums)[Count][Rows / simd::Simd<V>::size()]) {
+/// One step of rows_at_once rows: sums += values * x[columns]. In padding 0 is added, and x is not read.
+template <int Count, bool Padded, class V>
+inline void add_step(const Index* columns, const V* values, const Product<V>& product, V* sums, Index sums_stride) {
   constexpr auto lanes = static_cast<Index>(simd::Simd<V>::size());
   const V zero = 0;
 #pragma GCC unroll 8
-  for (Index part = 0; part < Rows / lanes; ++part) {
-    const simd::Simd<V> value = simd::load(values + part * lanes);
-    const Index* column = columns + part * lanes;
+  for (Index r = 0; r < rows_at_once; r += lanes) {
+    const simd::Simd<V> value = simd::load(values + r);
+    const Index* column = columns + r;
 #pragma GCC unroll 8
     for (int j = 0; j < Count; ++j) {
       const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      V* sum = sums + j * sums_stride + r;
       if constexpr (Padded)
-        sums[j][part] +=
-            value * simd::Simd<V>([&](auto lane) { return *(column[lane] < 0 ? &zero : x + column[lane]); });
+        simd::store<V>(simd::load(sum) + value * simd::Simd<V>([&](auto lane) {
+                                           return *(column[lane] < 0 ? &zero : x + column[lane]);
+                                         }),
+                       sum);
       else
-        sums[j][part] += value * simd::gather(x, column);
+        simd::store<V>(simd::load(sum) + value * simd::gather(x, column), sum);
     }
   }
 }
 
-/// `Rows` neighbouring rows, side by side. One thread a row.
-template <Index Rows, int Count, class V>
-void multiply_group(const View<V>& matrix, const Product<V>& product, Index row, Offset ahead) {
-  constexpr auto lanes = static_cast<Index>(simd::Simd<V>::size());
-  const Index rows = matrix.rows - row < Rows ? matrix.rows - row : Rows;
-  // Up to `full` no row has padding, from `end` on there is nothing else.
-  Index full = 0, end = matrix.width;
-  if (matrix.lengths) {
-    full = rows == Rows ? matrix.width : 0;
-    end = 0;
-    for (Index r = 0; r < rows; ++r) {
-      const Index length = matrix.lengths[row + r];
-      full = length < full ? length : full;
-      end = length > end ? length : end;
-    }
+/// Where padding begins in a group of rows: up to `full` no row has any, from `end` on there is nothing else.
+struct Extent {
+  Index full = 0;
+  Index end = 0;
+};
+
+template <class V>
+inline Extent extent_of(const View<V>& matrix, Offset row) {
+  if (row >= matrix.rows) return {};
+  if (!matrix.lengths) return {0, matrix.width};  // the columns will tell
+  Extent extent{matrix.width, 0};
+  for (Index r = 0; r < rows_at_once; ++r) {
+    const Index length = row + r < matrix.rows ? matrix.lengths[row + r] : 0;
+    extent.full = length < extent.full ? length : extent.full;
+    extent.end = length > extent.end ? length : extent.end;
   }
-  const Index* columns = matrix.columns + row;
-  const V* values = matrix.values + row;
-  simd::Simd<V> sums[Count][Rows / lanes] = {};
-  for (Index k = 0; k < end; ++k) {
-    __builtin_prefetch(columns + ahead);
-    for (Index r = 0; r < Rows; r += static_cast<Index>(64 / sizeof(V))) __builtin_prefetch(values + ahead + r);
-    if (k < full) {
-      step<Rows, Count, false>(columns, values, product, sums);
-    } else {
-      const Padding padding = padding_in<Rows>(columns);
-      if (padding == Padding::all) break;
-      if (padding == Padding::some)
-        step<Rows, Count, true>(columns, values, product, sums);
+  return extent;
+}
+
+/// A tile of neighbouring rows, step by step: what a step reads lies together, and the sums stay in the first-level
+/// cache. One thread a row.
+template <int Count, class V>
+void multiply_tile(const View<V>& matrix, const Product<V>& product, Offset row) {
+  constexpr Index groups = rows_a_tile / rows_at_once;
+  const Offset rows = matrix.rows - row < rows_a_tile ? matrix.rows - row : rows_a_tile;
+  Extent extents[groups];
+  Index last = 0;
+  for (Index g = 0; g < groups; ++g) {
+    extents[g] = extent_of(matrix, row + g * rows_at_once);
+    last = extents[g].end > last ? extents[g].end : last;
+  }
+  V sums[Count * rows_a_tile] = {};
+  // Every step begins on another page, where the CPU's own prefetching would start anew: two steps ahead are asked for,
+  // and at the end the first ones of the next tile.
+  const Index steps_ahead = matrix.width < 2 ? matrix.width : 2;
+  for (Index k = 0; k < last; ++k) {
+    const Index* columns = matrix.columns + (k * matrix.slots + row);
+    const V* values = matrix.values + (k * matrix.slots + row);
+    const Offset ahead = k + Offset(steps_ahead) < matrix.width
+                             ? steps_ahead * matrix.slots
+                             : rows_a_tile + (steps_ahead - Offset(matrix.width)) * matrix.slots;
+    for (Index g = 0; g < groups; ++g, columns += rows_at_once, values += rows_at_once) {
+      Extent& extent = extents[g];
+      if (k >= extent.end) continue;
+      __builtin_prefetch(columns + ahead);
+      for (Index r = 0; r < rows_at_once; r += static_cast<Index>(64 / sizeof(V)))
+        __builtin_prefetch(values + ahead + r);
+      const Padding padding = k < extent.full ? Padding::none : padding_in(columns);
+      V* sum = sums + g * rows_at_once;
+      if (padding == Padding::none)
+        add_step<Count, false>(columns, values, product, sum, rows_a_tile);
+      else if (padding == Padding::some)
+        add_step<Count, true>(columns, values, product, sum, rows_a_tile);
       else
-        step<Rows, Count, false>(columns, values, product, sums);
+        extent.end = k;  // nothing but padding follows
     }
-    columns += matrix.slots;
-    values += matrix.slots;
   }
-  V results[Count][Rows];
-  for (int j = 0; j < Count; ++j)
-    for (Index part = 0; part < Rows / lanes; ++part) simd::store(sums[j][part], results[j] + part * lanes);
-  for (Index r = 0; r < rows; ++r) store_row<Count>(product, row + r, &results[0][r], Rows);
+  for (Offset r = 0; r < rows; ++r) store_row<Count>(product, static_cast<Index>(row + r), sums + r, rows_a_tile);
 }
 
 /// A row stored for several threads: pieces of so many neighbouring entries.
@@ -123,13 +143,7 @@ void multiply_chunk(const View<V>& matrix, const Product<V>& product, Offset beg
     for (Offset row = begin; row < end; ++row) multiply_row<Count>(matrix, product, static_cast<Index>(row));
     return;
   }
-  // As many rows as leave the sums in registers.
-  constexpr Index rows = Count == 1 ? rows_at_once : Count <= 4 ? rows_at_once / 2 : rows_at_once / 4;
-  // Each step reads from other pages, so the CPU's own prefetching sees nothing to go by.
-  constexpr Offset entries_ahead = 512;
-  const Offset ahead = (entries_ahead / matrix.width / rows_at_once + 1) * rows_at_once;
-  for (Offset row = begin; row < end; row += rows)
-    multiply_group<rows, Count>(matrix, product, static_cast<Index>(row), ahead);
+  for (Offset row = begin; row < end; row += rows_a_tile) multiply_tile<Count>(matrix, product, row);
 }
 
 template <int Count, class V>

@@ -22,7 +22,9 @@ struct Shape {
   int threads = 1;  ///< a row, a power of two up to 32; a row's room is a multiple of it
   Offset kept = 0;  ///< the matrix's own entries among the stored ones
 
-  Offset slots() const;  ///< places of one step: rows * threads, rounded up to whole warps
+  /// Places of one step: rows * threads, rounded up to whole warps, an odd number of them where there are many. After
+  /// an even one, say a multiple of 4 KB, a row's entries would all compete for the same few lines of a CPU's cache.
+  Offset slots() const;
   Index steps() const { return width / threads + (width % threads != 0); }
   Offset stored() const { return slots() * steps(); }
   Offset padding() const { return stored() - kept; }
@@ -57,10 +59,11 @@ struct View {
   const Index* lengths = nullptr;  // of the rows; null: only the columns tell where a row ends
 };
 
-/// The CPU works on groups of neighbouring rows, of which `slots` holds whole ones.
+/// The CPU works on groups of neighbouring rows, of which `slots` holds whole ones, and on tiles of several groups.
 constexpr Index rows_at_once = 16;
+constexpr Index rows_a_tile = 256;
 
-/// `chunk_rows`, a multiple of rows_at_once, are given to a thread at a time.
+/// `chunk_rows`, a multiple of rows_a_tile, are given to a thread at a time.
 WEFT_FOR_EACH_ISA(template <class V>
                   void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads);)
 

@@ -65,8 +65,9 @@ void refuse_padding_over(std::int64_t limit, const Shape& shape, double entry_by
 }  // namespace
 
 Offset Shape::slots() const {
-  const Offset wanted = static_cast<Offset>(rows) * threads;
-  return (wanted + warp_size - 1) / warp_size * warp_size;
+  constexpr Offset many_warps = 64;
+  const Offset warps = (static_cast<Offset>(rows) * threads + warp_size - 1) / warp_size;
+  return (warps >= many_warps ? warps | 1 : warps) * warp_size;
 }
 
 OperatorInfo describe(const Shape& shape, std::size_t bytes) {

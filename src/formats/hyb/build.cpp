@@ -134,7 +134,7 @@ const Format& format() {
     f.info.refuses = "a given k whose padding ell would refuse";
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
-    f.setup_products = 8;
+    f.setup_products = 20;
     f.rules_out = &rules_out;
     return f;
   }();
