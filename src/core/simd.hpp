@@ -31,4 +31,9 @@ inline Simd<V> gather(const V* x, const I* indices) {
   return Simd<V>([&](auto lane) { return x[indices[lane]]; });
 }
 
+template <class V>
+inline bool any_negative(const Simd<V>& lanes) {
+  return std::experimental::any_of(lanes < V(0));
+}
+
 }  // namespace weft::WEFT_ISA_NAMESPACE

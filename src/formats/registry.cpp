@@ -8,6 +8,8 @@
 #include "formats/bce/bce.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
+#include "formats/ell/ell.hpp"
+#include "formats/hyb/hyb.hpp"
 #include "formats/sell/sell.hpp"
 
 namespace weft {
@@ -15,10 +17,7 @@ namespace weft {
 // The one list of formats: one line each. Tests, bench, command line, documentation and the planner are driven by it.
 const std::vector<const Format*>& registry() {
   static const std::vector<const Format*> all{
-      &csr::format(),
-      &coo::format(),
-      &sell::format(),
-      &bce::format(),
+      &csr::format(), &coo::format(), &ell::format(), &sell::format(), &hyb::format(), &bce::format(),
   };
   return all;
 }

@@ -17,7 +17,7 @@ namespace weft {
 
 struct BuildOptions {
   Device device;
-  std::string variant;  ///< empty: the format chooses
+  std::string variant = {};  ///< empty: the format chooses
   Progress progress = {};
   std::optional<simt::Tuning> tuning = {};              ///< none: the numbers kept for the device
   std::map<std::string, std::int64_t> parameters = {};  ///< as given by the user; in their ranges

@@ -25,6 +25,9 @@ struct Tuning {
   int bce_piece = 1024;        ///< ... into pieces of so many entries
   /// bce gives a row so many threads that none has more than its share of the matrix; a share is at least and at most
   int bce_least_entries_a_thread = 4, bce_most_entries_a_thread = 512;
+  /// ell gives a row several threads while there are fewer threads than this, and each has as many entries left.
+  int ell_enough_threads = 1 << 18;
+  double ell_entries_per_thread = 4;
 };
 
 /// The numbers for one architecture: `compute_capability` as in DeviceInfo, 90 for sm_90 and 0 for the emulator.
@@ -38,6 +41,7 @@ inline constexpr int csr_merge_wide_items_f32 = 6, csr_merge_wide_items_f64 = 4,
 inline constexpr int csr_merge_block_items = 6;  // steps a thread
 inline constexpr int sell_long_rows_f64 = 48;
 inline constexpr int coo_entries_per_lane = 16;
-inline constexpr int bce_batch = 4;  // columns of a row, where a thread has a row of its own
+inline constexpr int bce_batch = 4;            // columns of a row, where a thread has a row of its own
+inline constexpr int ell_entries_at_once = 4;  // loads of a thread on their way before the first is needed
 
 }  // namespace weft::simt

@@ -67,7 +67,7 @@ template <Value V>
 std::unique_ptr<Operator<V>> build_variant(const std::string& name, Device device, const Csr<V>& matrix,
                                            const std::optional<simt::Tuning>& tuning = {}) {
   const FormatChoice choice = find_format(name, device, sizeof(V) == 4 ? ValueType::f32 : ValueType::f64);
-  return choice.format->template builder<V>()(matrix, {device, choice.variant, {}, tuning});
+  return choice.format->template builder<V>()(matrix, {device, choice.variant, {}, tuning, choice.parameters});
 }
 
 /// The matrix whose rows begin at `offsets`, the last of which is the end.
@@ -90,6 +90,11 @@ Csr<V> integer_matrix(const std::vector<Offset>& offsets) {
 
 template <Value V>
 Array<V> apply(Operator<V>& built, Device device, V alpha, const Array<V>& x, V beta, const Array<V>& before) {
+  if (device.is_cpu()) {
+    Array<V> y = before.clone();
+    built.apply({alpha, x.data(), x.size(), beta, y.data(), y.size(), 1}, {});
+    return y;
+  }
   DeviceBuffer<V> from(device, x), to(device, before);
   built.apply({alpha, from.data(), x.size(), beta, to.data(), before.size(), 1}, {});
   return to.download();

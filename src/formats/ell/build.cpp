@@ -1,0 +1,133 @@
+#include <algorithm>
+
+#include "formats/ell/ell.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::ell {
+
+template <Value V>
+void fill(const Shape& shape, const Array<Offset>& offsets, const Index* csr_columns, const V* csr_values,
+          Index* columns, V* values) {
+  constexpr Index rows_a_task = 32;
+  constexpr Index steps_a_task = 1024;  // so that a few long rows keep all threads busy, too
+  const Offset slots = shape.slots(), padded_rows = slots / shape.threads;
+  const Offset row_tasks = (padded_rows + rows_a_task - 1) / rows_a_task;
+  const Offset step_tasks = (static_cast<Offset>(shape.steps()) + steps_a_task - 1) / steps_a_task;
+  parallel_for(row_tasks * step_tasks, 16, [&](std::int64_t task) {
+    const Offset first_row = task % row_tasks * rows_a_task;
+    const Offset last_row = std::min(padded_rows, first_row + rows_a_task);
+    const Offset first_step = task / row_tasks * steps_a_task;
+    const Offset last_step = std::min<Offset>(shape.steps(), first_step + steps_a_task);
+    Offset begins[rows_a_task], lengths[rows_a_task];
+    for (Offset row = first_row; row < last_row; ++row) {
+      begins[row - first_row] = row < shape.rows ? offsets[row] : 0;
+      lengths[row - first_row] = row < shape.rows ? std::min<Offset>(shape.width, offsets[row + 1] - offsets[row]) : 0;
+    }
+    for (Offset step = first_step; step < last_step; ++step) {
+      Offset place = step * slots + first_row * shape.threads;
+      for (Offset r = 0; r < last_row - first_row; ++r)
+        for (Offset k = step * shape.threads; k < (step + 1) * shape.threads; ++k, ++place) {
+          if (columns) columns[place] = k < lengths[r] ? csr_columns[begins[r] + k] : no_column;
+          values[place] = k < lengths[r] ? csr_values[begins[r] + k] : V(0);
+        }
+    }
+  });
+}
+
+namespace {
+
+constexpr Offset entries_per_chunk = 16384;
+
+Array<Index> lengths_of(const Shape& shape, const Array<Offset>& offsets) {
+  Array<Index> lengths(static_cast<std::size_t>(shape.rows));
+  parallel_for(shape.rows, 1 << 16, [&](std::int64_t row) {
+    lengths[row] = static_cast<Index>(std::min<Offset>(shape.width, offsets[row + 1] - offsets[row]));
+  });
+  return lengths;
+}
+
+template <Value V>
+class CpuOperator final : public Operator<V> {
+ public:
+  CpuOperator(const Csr<V>& matrix, const Shape& shape)
+      : shape_(shape),
+        offsets_(matrix.offsets),
+        columns_(static_cast<std::size_t>(shape.stored())),
+        values_(static_cast<std::size_t>(shape.stored())) {
+    if (shape.has_lengths()) lengths_ = lengths_of(shape, offsets_);
+    fill(shape, offsets_, matrix.columns.data(), matrix.values.data(), columns_.data(), values_.data());
+  }
+
+  void apply(const Product<V>& product, Stream) override {
+    if (product.alpha == V(0) || shape_.width == 0) return scale_on_cpu(product, shape_.rows);
+    const View<V> view{.rows = shape_.rows,
+                       .width = shape_.width,
+                       .threads = shape_.threads,
+                       .slots = shape_.slots(),
+                       .steps = shape_.steps(),
+                       .columns = columns_.data(),
+                       .values = values_.data(),
+                       .lengths = lengths_.data()};
+    const Offset tiles = entries_per_chunk / shape_.width / rows_a_tile;
+    const Index chunk_rows = rows_a_tile * static_cast<Index>(std::max<Offset>(1, tiles));
+    const Offset useful = 1 + (shape_.rows - 1) / chunk_rows;
+    WEFT_CALL_ISA(multiply<V>)(view, product, chunk_rows, static_cast<int>(std::min<Offset>(threads(), useful)));
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    fill<V>(shape_, offsets_, nullptr, csr_values.data(), nullptr, values_.data());
+  }
+
+  OperatorInfo info() const override { return describe(shape_, columns_.bytes() + values_.bytes() + lengths_.bytes()); }
+
+ private:
+  Shape shape_;
+  Array<Offset> offsets_;  // the caller's, shared
+  Array<Index> columns_;
+  Array<V> values_;
+  Array<Index> lengths_;
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, choose_shape(matrix, options));
+  return WEFT_GPU_BUILDER(ell, V, options.device)(matrix, options);
+}
+
+std::string rules_out(const RowLengths& rows, Device) {
+  const double room = static_cast<double>(rows.longest_row) * static_cast<double>(rows.rows);
+  if (room > 1.5 * static_cast<double>(rows.nonzeros))
+    return "rows are too uneven: padding would take more than half as much again";
+  return "";
+}
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    const std::vector<Device::Kind> all{Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    Format f;
+    f.info.name = "ell";
+    f.info.summary = "all rows padded to the longest, stored column by column: rows of even length";
+    f.info.devices = all;
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.variants = {{"plain", "ELLPACK: a row ends where its columns do", all},
+                       {"r", "ELLPACK-R: the lengths of the rows are stored too", all},
+                       {"rt", "ELLR-T: and several threads take a row", all}};
+    f.info.parameters = {{"t", "threads a row of ell:rt; else by the mean row length", 1, 32, true},
+                         {"padding", "how many times the entries may be stored; else 3 times", 1, 1000000}};
+    f.info.refuses = "padding that would store over 3 times the entries, and over 16 MB (raise it by padding=N)";
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 15;
+    f.rules_out = &rules_out;
+    return f;
+  }();
+  return format;
+}
+
+#define WEFT_INSTANTIATE(V) \
+  template void fill<V>(const Shape&, const Array<Offset>&, const Index*, const V*, Index*, V*);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::ell

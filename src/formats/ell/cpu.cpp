@@ -1,0 +1,172 @@
+// The CPU kernels of ell; compiled once per instruction set, see core/isa.hpp.
+#include <omp.h>
+
+#include "core/simd.hpp"
+#include "formats/ell/ell.hpp"
+#include "formats/vector_count.hpp"
+
+namespace weft::ell::WEFT_ISA_NAMESPACE {
+namespace {
+
+namespace simd = ::weft::WEFT_ISA_NAMESPACE;
+
+template <int Count, class V>
+inline void store_row(const Product<V>& product, Index row, const V* sums, Index sums_stride) {
+  for (int j = 0; j < Count; ++j) {
+    V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)];
+    const V sum = product.alpha * sums[j * sums_stride];
+    target = product.beta == V(0) ? sum : sum + product.beta * target;
+  }
+}
+
+enum class Padding { none, some, all };
+
+/// How much of what neighbouring rows have in one step is padding.
+inline Padding padding_in(const Index* columns) {
+  constexpr auto lanes = static_cast<Index>(simd::Simd<Index>::size());
+  simd::Simd<Index> any = 0, all = -1;
+#pragma GCC unroll 4
+  for (Index r = 0; r < rows_at_once; r += lanes) {
+    const simd::Simd<Index> column = simd::load(columns + r);
+    any |= column;
+    all &= column;
+  }
+  if (!simd::any_negative<Index>(any)) return Padding::none;
+  // Sign bits of different lanes belong to different rows.
+  return simd::any_negative<Index>(~all) ? Padding::some : Padding::all;
+}
+
+/// One step of rows_at_once rows: sums += values * x[columns]. In padding 0 is added, and x is not read.
+template <int Count, bool Padded, class V>
+inline void add_step(const Index* columns, const V* values, const Product<V>& product, V* sums, Index sums_stride) {
+  constexpr auto lanes = static_cast<Index>(simd::Simd<V>::size());
+  const V zero = 0;
+#pragma GCC unroll 8
+  for (Index r = 0; r < rows_at_once; r += lanes) {
+    const simd::Simd<V> value = simd::load(values + r);
+    const Index* column = columns + r;
+#pragma GCC unroll 8
+    for (int j = 0; j < Count; ++j) {
+      const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      V* sum = sums + j * sums_stride + r;
+      if constexpr (Padded)
+        simd::store<V>(simd::load(sum) + value * simd::Simd<V>([&](auto lane) {
+                                           return *(column[lane] < 0 ? &zero : x + column[lane]);
+                                         }),
+                       sum);
+      else
+        simd::store<V>(simd::load(sum) + value * simd::gather(x, column), sum);
+    }
+  }
+}
+
+/// Where padding begins in a group of rows: up to `full` no row has any, from `end` on there is nothing else.
+struct Extent {
+  Index full = 0;
+  Index end = 0;
+};
+
+template <class V>
+inline Extent extent_of(const View<V>& matrix, Offset row) {
+  if (row >= matrix.rows) return {};
+  if (!matrix.lengths) return {0, matrix.width};  // the columns will tell
+  Extent extent{matrix.width, 0};
+  for (Index r = 0; r < rows_at_once; ++r) {
+    const Index length = row + r < matrix.rows ? matrix.lengths[row + r] : 0;
+    extent.full = length < extent.full ? length : extent.full;
+    extent.end = length > extent.end ? length : extent.end;
+  }
+  return extent;
+}
+
+/// A tile of neighbouring rows, step by step: what a step reads lies together, and the sums stay in the first-level
+/// cache. One thread a row.
+template <int Count, class V>
+void multiply_tile(const View<V>& matrix, const Product<V>& product, Offset row) {
+  constexpr Index groups = rows_a_tile / rows_at_once;
+  const Offset rows = matrix.rows - row < rows_a_tile ? matrix.rows - row : rows_a_tile;
+  Extent extents[groups];
+  Index last = 0;
+  for (Index g = 0; g < groups; ++g) {
+    extents[g] = extent_of(matrix, row + g * rows_at_once);
+    last = extents[g].end > last ? extents[g].end : last;
+  }
+  V sums[Count * rows_a_tile] = {};
+  // Every step begins on another page, where the CPU's own prefetching would start anew: two steps ahead are asked for,
+  // and at the end the first ones of the next tile.
+  const Index steps_ahead = matrix.width < 2 ? matrix.width : 2;
+  for (Index k = 0; k < last; ++k) {
+    const Index* columns = matrix.columns + (k * matrix.slots + row);
+    const V* values = matrix.values + (k * matrix.slots + row);
+    const Offset ahead = k + Offset(steps_ahead) < matrix.width
+                             ? steps_ahead * matrix.slots
+                             : rows_a_tile + (steps_ahead - Offset(matrix.width)) * matrix.slots;
+    for (Index g = 0; g < groups; ++g, columns += rows_at_once, values += rows_at_once) {
+      Extent& extent = extents[g];
+      if (k >= extent.end) continue;
+      __builtin_prefetch(columns + ahead);
+      for (Index r = 0; r < rows_at_once; r += static_cast<Index>(64 / sizeof(V)))
+        __builtin_prefetch(values + ahead + r);
+      const Padding padding = k < extent.full ? Padding::none : padding_in(columns);
+      V* sum = sums + g * rows_at_once;
+      if (padding == Padding::none)
+        add_step<Count, false>(columns, values, product, sum, rows_a_tile);
+      else if (padding == Padding::some)
+        add_step<Count, true>(columns, values, product, sum, rows_a_tile);
+      else
+        extent.end = k;  // nothing but padding follows
+    }
+  }
+  for (Offset r = 0; r < rows; ++r) store_row<Count>(product, static_cast<Index>(row + r), sums + r, rows_a_tile);
+}
+
+/// A row stored for several threads: pieces of so many neighbouring entries.
+template <int Count, class V>
+void multiply_row(const View<V>& matrix, const Product<V>& product, Index row) {
+  V sums[Count] = {};
+  Offset place = static_cast<Offset>(row) * matrix.threads;
+  for (Index left = matrix.lengths[row]; left > 0; left -= matrix.threads, place += matrix.slots) {
+    const Index piece = left < matrix.threads ? left : matrix.threads;
+    for (Index k = 0; k < piece; ++k) {
+      const V value = matrix.values[place + k];
+      const V* x = product.x + matrix.columns[place + k];
+#pragma GCC unroll 8
+      for (int j = 0; j < Count; ++j) sums[j] += value * x[static_cast<std::size_t>(j) * product.x_stride];
+    }
+  }
+  store_row<Count>(product, row, sums, 1);
+}
+
+template <int Count, class V>
+void multiply_chunk(const View<V>& matrix, const Product<V>& product, Offset begin, Offset end) {
+  if (matrix.threads > 1) {
+    for (Offset row = begin; row < end; ++row) multiply_row<Count>(matrix, product, static_cast<Index>(row));
+    return;
+  }
+  for (Offset row = begin; row < end; row += rows_a_tile) multiply_tile<Count>(matrix, product, row);
+}
+
+template <int Count, class V>
+void multiply_counted(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads) {
+  const Offset rows = matrix.rows;
+  const Offset chunks = (rows + chunk_rows - 1) / chunk_rows;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (Offset chunk = 0; chunk < chunks; ++chunk) {
+    const Offset end = (chunk + 1) * chunk_rows;
+    multiply_chunk<Count>(matrix, product, chunk * chunk_rows, end < rows ? end : rows);
+  }
+}
+
+}  // namespace
+
+template <class V>
+void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads) {
+  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(product.count, [&](auto count) {
+    multiply_counted<decltype(count)::value>(matrix, product, chunk_rows, threads);
+  });
+}
+
+#define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Product<V>&, Index, int);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::ell::WEFT_ISA_NAMESPACE

@@ -1,0 +1,72 @@
+#pragma once
+#include "core/isa.hpp"
+#include "formats/gpu_builder.hpp"
+#include "formats/registry.hpp"
+
+namespace weft::ell {
+
+const Format& format();
+
+/// Padding is told by this in place of a column: its value is 0, but 0 times infinity would not be.
+constexpr Index no_column = -1;
+
+/// ELLPACK: a row ends where its columns do. ELLPACK-R: row lengths are stored. ELLR-T: and several threads take a row.
+enum class Variant { plain, r, rt };
+
+/// How a matrix is laid out. Entry k of row r stands at (k / threads) * slots() + r * threads + k % threads: what
+/// neighbouring threads read in the same step are neighbours. Row r has its entries first, padding behind them.
+struct Shape {
+  Index rows = 0;
+  Index width = 0;  ///< the most entries stored of a row
+  Variant variant = Variant::plain;
+  int threads = 1;  ///< a row, a power of two up to 32; a row's room is a multiple of it
+  Offset kept = 0;  ///< the matrix's own entries among the stored ones
+
+  /// Places of one step: rows * threads, rounded up to whole warps, an odd number of them where there are many. After
+  /// an even one, say a multiple of 4 KB, a row's entries would all compete for the same few lines of a CPU's cache.
+  Offset slots() const;
+  Index steps() const { return width / threads + (width % threads != 0); }
+  Offset stored() const { return slots() * steps(); }
+  Offset padding() const { return stored() - kept; }
+  bool has_lengths() const { return variant != Variant::plain; }
+};
+
+/// Chooses what the user has left open. Throws Error(unsupported), with the bytes it would need, when the padding
+/// exceeds the limit. `options.parameters` may hold "width", which no user can give: hyb wants only so many entries of
+/// each row.
+template <Value V>
+Shape choose_shape(const Csr<V>& matrix, const BuildOptions& options);
+
+/// Puts the csr's values, and its columns where `columns` is given, into their places, and padding into all others.
+/// Both arrays have shape.stored() elements.
+template <Value V>
+void fill(const Shape& shape, const Array<Offset>& offsets, const Index* csr_columns, const V* csr_values,
+          Index* columns, V* values);
+
+/// What an operator of this shape says about itself.
+OperatorInfo describe(const Shape& shape, std::size_t bytes);
+
+/// What the kernels read.
+template <class V>
+struct View {
+  Index rows = 0;
+  Index width = 0;
+  int threads = 1;
+  Offset slots = 0;
+  Index steps = 0;
+  const Index* columns = nullptr;  // no_column: padding
+  const V* values = nullptr;       // 0 in padding
+  const Index* lengths = nullptr;  // of the rows; null: only the columns tell where a row ends
+};
+
+/// The CPU works on groups of neighbouring rows, of which `slots` holds whole ones, and on tiles of several groups.
+constexpr Index rows_at_once = 16;
+constexpr Index rows_a_tile = 256;
+
+/// `chunk_rows`, a multiple of rows_a_tile, are given to a thread at a time.
+WEFT_FOR_EACH_ISA(template <class V>
+                  void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads);)
+
+}  // namespace weft::ell
+
+WEFT_DECLARE_GPU_BUILDER(ell)

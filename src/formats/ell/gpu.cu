@@ -1,0 +1,212 @@
+// ell on a GPU. One kernel serves all variants: thread i of the grid reads place i of every step, so that a warp's
+// loads are neighbours whatever the number of threads a row. The arrays are filled on the GPU, from the csr.
+#include "core/timer.hpp"
+#include "formats/ell/ell.hpp"
+#include "formats/gpu_product.cuh"
+#include "simt/tuning.hpp"
+
+namespace weft::WEFT_SIMT_NAMESPACE::ell {
+namespace {
+
+using ::weft::ell::no_column;
+using ::weft::ell::Shape;
+using ::weft::ell::View;
+using ::weft::simt::block_threads;
+constexpr int at_once = ::weft::simt::ell_entries_at_once;
+constexpr int fill_steps = 64;
+
+template <class V, int Threads, int Room>
+__global__ void __launch_bounds__(block_threads) ell_rows(View<V> matrix, Product<V> product) {
+  const std::int64_t place = simt::global_thread_id();
+  const std::int64_t row = place / Threads;
+  const auto lane = static_cast<unsigned>(threadIdx.x) % Threads;
+  V sums[Room] = {};
+  if (row < matrix.rows) {
+    // The steps in which this thread has an entry, as far as lengths tell.
+    auto steps = static_cast<unsigned>(matrix.steps);
+    if (matrix.lengths)
+      steps = (static_cast<unsigned>(simt::load_streaming(matrix.lengths + row)) + (Threads - 1 - lane)) / Threads;
+    const Index* __restrict__ columns = matrix.columns + place;
+    const V* __restrict__ values = matrix.values + place;
+    for (unsigned step = 0; step < steps; step += at_once) {
+      Index column[at_once];
+      V value[at_once];
+      WEFT_UNROLL
+      for (int u = 0; u < at_once; ++u) {
+        const bool live = step + u < steps;
+        column[u] = live ? simt::load_streaming(columns) : no_column;
+        value[u] = live ? simt::load_streaming(values) : V(0);
+        columns += matrix.slots;
+        values += matrix.slots;
+      }
+      WEFT_UNROLL
+      for (int u = 0; u < at_once; ++u) {
+        if (column[u] < 0) continue;
+        const V* x = product.x + column[u];
+        WEFT_UNROLL
+        for (int j = 0; j < Room; ++j)
+          if (j < product.count)
+            sums[j] += value[u] * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+      }
+      if (column[at_once - 1] < 0) break;  // nothing but padding follows
+    }
+  }
+  WEFT_UNROLL
+  for (int j = 0; j < Room; ++j) {
+    const V sum = simt::warp_reduce_sum<Threads>(sums[j]);
+    if (row < matrix.rows && lane == 0 && j < product.count) store_sum(product, static_cast<Index>(row), j, sum);
+  }
+}
+
+/// What ell_fill reads and writes.
+template <class V>
+struct Fill {
+  Index rows = 0;
+  Index width = 0;
+  int threads = 1;
+  Offset slots = 0;
+  Index steps = 0;
+  const Offset* offsets = nullptr;
+  const Index* csr_columns = nullptr;
+  const V* csr_values = nullptr;
+  Index* columns = nullptr;  // null: they stay
+  V* values = nullptr;
+  Index* lengths = nullptr;  // null: there are none, or they stay
+};
+
+/// Writes fill_steps steps of a place.
+template <class V>
+__global__ void __launch_bounds__(block_threads) ell_fill(Fill<V> fill) {
+  const std::int64_t thread = simt::global_thread_id();
+  const std::int64_t place = thread % fill.slots;
+  const std::int64_t first = thread / fill.slots * fill_steps;
+  if (first >= fill.steps) return;
+  const std::int64_t last = first + fill_steps < fill.steps ? first + fill_steps : fill.steps;
+  const std::int64_t row = place / fill.threads;
+  const int lane = static_cast<int>(place % fill.threads);
+  Offset begin = 0, length = 0;
+  if (row < fill.rows) {
+    begin = fill.offsets[row];
+    length = fill.offsets[row + 1] - begin;
+    if (length > fill.width) length = fill.width;
+    if (fill.lengths && first == 0 && lane == 0) fill.lengths[row] = static_cast<Index>(length);
+  }
+  for (std::int64_t step = first; step < last; ++step) {
+    const Offset k = step * fill.threads + lane, to = step * fill.slots + place;
+    if (fill.columns) fill.columns[to] = k < length ? fill.csr_columns[begin + k] : no_column;
+    fill.values[to] = k < length ? fill.csr_values[begin + k] : V(0);
+  }
+}
+
+template <Value V>
+class GpuOperator final : public Operator<V> {
+ public:
+  GpuOperator(const Csr<V>& matrix, const Shape& shape, Device device)
+      : device_(device),
+        shape_(shape),
+        offsets_(matrix.offsets),
+        columns_(device, static_cast<std::size_t>(shape.stored())),
+        values_(device, static_cast<std::size_t>(shape.stored())),
+        lengths_(device, shape.has_lengths() ? static_cast<std::size_t>(shape.rows) : 0) {
+    if (shape.width == 0) return;
+    gpu::CurrentDevice current(device);
+    const Stopwatch watch;
+    const DeviceBuffer<Offset> offsets(device, matrix.offsets);
+    const DeviceBuffer<Index> columns(device, matrix.columns);
+    const DeviceBuffer<V> values(device, matrix.values);
+    upload_seconds_ = watch.seconds();
+    Fill<V> fill = fill_from(offsets, values);
+    fill.csr_columns = columns.data();
+    fill.columns = columns_.data();
+    if (shape.has_lengths()) fill.lengths = lengths_.data();
+    run(fill);
+  }
+
+  void apply(const Product<V>& product, Stream stream) override {
+    gpu::CurrentDevice current(device_);
+    if (product.alpha == V(0) || shape_.width == 0) return scale(shape_.rows, product, stream);
+    switch (shape_.threads) {
+      case 1:
+        return multiply<1>(product, stream);
+      case 2:
+        return multiply<2>(product, stream);
+      case 4:
+        return multiply<4>(product, stream);
+      case 8:
+        return multiply<8>(product, stream);
+      case 16:
+        return multiply<16>(product, stream);
+      default:
+        return multiply<32>(product, stream);
+    }
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    if (shape_.width == 0) return;
+    gpu::CurrentDevice current(device_);
+    const DeviceBuffer<Offset> offsets(device_, offsets_);
+    const DeviceBuffer<V> values(device_, csr_values);
+    run(fill_from(offsets, values));
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info = ::weft::ell::describe(shape_, columns_.bytes() + values_.bytes() + lengths_.bytes());
+    info.upload_seconds = upload_seconds_;
+    return info;
+  }
+
+ private:
+  template <int Threads>
+  void multiply(const Product<V>& product, Stream stream) {
+    const View<V> view{.rows = shape_.rows,
+                       .width = shape_.width,
+                       .threads = shape_.threads,
+                       .slots = shape_.slots(),
+                       .steps = shape_.steps(),
+                       .columns = std::as_const(columns_).data(),
+                       .values = std::as_const(values_).data(),
+                       .lengths = shape_.has_lengths() ? std::as_const(lengths_).data() : nullptr};
+    with_room_for(product.count, [&](auto room) {
+      simt::launch(WEFT_KERNEL(ell_rows<V, Threads, decltype(room)::value>),
+                   simt::blocks_for(view.slots, block_threads), block_threads, 0, stream, view, product);
+    });
+  }
+
+  Fill<V> fill_from(const DeviceBuffer<Offset>& offsets, const DeviceBuffer<V>& values) {
+    return {.rows = shape_.rows,
+            .width = shape_.width,
+            .threads = shape_.threads,
+            .slots = shape_.slots(),
+            .steps = shape_.steps(),
+            .offsets = offsets.data(),
+            .csr_values = values.data(),
+            .values = values_.data()};
+  }
+
+  void run(const Fill<V>& fill) {
+    const Offset pieces = (static_cast<Offset>(fill.steps) + fill_steps - 1) / fill_steps;
+    simt::launch(WEFT_KERNEL(ell_fill<V>), simt::blocks_for(fill.slots * pieces, block_threads), block_threads, 0, {},
+                 fill);
+    synchronize(device_);  // what is read lives no longer
+  }
+
+  Device device_;
+  Shape shape_;
+  Array<Offset> offsets_;  // the caller's, shared
+  DeviceBuffer<Index> columns_;
+  DeviceBuffer<V> values_;
+  DeviceBuffer<Index> lengths_;
+  double upload_seconds_ = 0;
+};
+
+}  // namespace
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  return std::make_unique<GpuOperator<V>>(matrix, ::weft::ell::choose_shape(matrix, options), options.device);
+}
+
+#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::ell

@@ -1,0 +1,147 @@
+// hyb has no kernels of its own: ell multiplies the first k entries of each row, and coo adds the rest.
+#include <weft/structure.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/parallel.hpp"
+#include "formats/coo/coo.hpp"
+#include "formats/ell/ell.hpp"
+#include "formats/hyb/hyb.hpp"
+
+namespace weft::hyb {
+
+Index split_width(const RowLengths& rows) {
+  Offset as_long = 0;
+  for (auto length = rows.row_lengths.rbegin(); length != rows.row_lengths.rend(); ++length) {
+    as_long += length->rows;
+    if (3 * as_long >= rows.rows) return static_cast<Index>(length->length);
+  }
+  return 0;
+}
+
+namespace {
+
+constexpr std::int64_t rows_a_task = 4096;
+constexpr std::int64_t any_padding = 1000000;
+
+/// to[...] = what `from`, in csr order, holds behind the first entries of each row.
+template <class T>
+void copy_rest(const Array<Offset>& offsets, const Array<Offset>& rest_offsets, const T* from, T* to) {
+  parallel_for(static_cast<std::int64_t>(offsets.size()) - 1, rows_a_task, [&](std::int64_t row) {
+    const Offset count = rest_offsets[row + 1] - rest_offsets[row];
+    std::copy_n(from + (offsets[row + 1] - count), count, to + rest_offsets[row]);
+  });
+}
+
+template <Value V>
+class HybOperator final : public Operator<V> {
+ public:
+  HybOperator(const Csr<V>& matrix, Index width, const BuildOptions& options, const BuildOptions& ell_options)
+      : width_(width), offsets_(matrix.offsets) {
+    ell_ = ell::format().builder<V>()(matrix, ell_options);
+    const Csr<V> rest = rest_behind(matrix, width);
+    if (rest.nonzeros() == 0) return;
+    rest_offsets_ = rest.offsets;
+    coo_ = coo::format().builder<V>()(rest, {.device = options.device, .tuning = options.tuning});
+  }
+
+  void apply(const Product<V>& product, Stream stream) override {
+    ell_->apply(product, stream);
+    if (!coo_ || product.alpha == V(0)) return;
+    Product<V> rest = product;
+    rest.beta = V(1);
+    coo_->apply(rest, stream);
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    ell_->update_values(csr_values);
+    if (!coo_) return;
+    Array<V> values(static_cast<std::size_t>(rest_offsets_.back()));
+    copy_rest(offsets_, rest_offsets_, csr_values.data(), values.data());
+    coo_->update_values(values);
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info = ell_->info();
+    const Offset rest = coo_ ? rest_offsets_.back() : 0;
+    info.details = "k = " + std::to_string(width_) + ", " + std::to_string(rest) + " entries in coo, " +
+                   std::to_string(offsets_.back() - rest) + " in ell:" + info.variant;
+    info.variant.clear();
+    if (coo_) {
+      const OperatorInfo coo = coo_->info();
+      info.bytes += coo.bytes;
+      info.padding += coo.padding;
+      info.upload_seconds += coo.upload_seconds;
+    }
+    return info;
+  }
+
+ private:
+  Index width_;
+  Array<Offset> offsets_;       // the caller's, shared
+  Array<Offset> rest_offsets_;  // empty: there is no rest
+  std::unique_ptr<Operator<V>> ell_;
+  std::unique_ptr<Operator<V>> coo_;
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  const RowLengths rows = analyze_rows(matrix);
+  const auto width = static_cast<Index>(std::min(options.parameter("k", split_width(rows)), rows.longest_row));
+  BuildOptions ell_options{.device = options.device, .tuning = options.tuning};
+  ell_options.parameters["width"] = width;
+  // The rule bounds the padding; a user's k does not.
+  if (!options.has("k")) ell_options.parameters["padding"] = any_padding;
+  return std::make_unique<HybOperator<V>>(matrix, width, options, ell_options);
+}
+
+std::string rules_out(const RowLengths& rows, Device device) {
+  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
+  if (split_width(rows) == 0) return "more than two thirds of the rows are empty: all would be coo";
+  if (split_width(rows) >= rows.longest_row) return "no row is long enough to be cut: it would be ell";
+  return "";
+}
+
+}  // namespace
+
+template <Value V>
+Csr<V> rest_behind(const Csr<V>& matrix, Index width) {
+  Csr<V> rest;
+  rest.rows = matrix.rows;
+  rest.cols = matrix.cols;
+  rest.offsets = Array<Offset>(matrix.offsets.size());
+  parallel_for(matrix.rows, rows_a_task, [&](std::int64_t row) {
+    rest.offsets[row] = std::max<Offset>(0, matrix.offsets[row + 1] - matrix.offsets[row] - width);
+  });
+  prefix_sum(rest.offsets.data(), matrix.rows);
+  rest.columns = Array<Index>(static_cast<std::size_t>(rest.nonzeros()));
+  rest.values = Array<V>(static_cast<std::size_t>(rest.nonzeros()));
+  copy_rest(matrix.offsets, rest.offsets, matrix.columns.data(), rest.columns.data());
+  copy_rest(matrix.offsets, rest.offsets, matrix.values.data(), rest.values.data());
+  return rest;
+}
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "hyb";
+    f.info.summary = "the first entries of each row as ell, the rest of the long ones as coo: mostly even rows";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.parameters = {{"k", "entries of each row in ell; else fewer than a third of the rows are longer", 0,
+                          std::numeric_limits<Index>::max()}};
+    f.info.refuses = "a given k whose padding ell would refuse";
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 20;
+    f.rules_out = &rules_out;
+    return f;
+  }();
+  return format;
+}
+
+#define WEFT_INSTANTIATE(V) template Csr<V> rest_behind<V>(const Csr<V>&, Index);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::hyb
