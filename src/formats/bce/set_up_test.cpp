@@ -2,10 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "formats/bce/testing.hpp"
+#include "formats/csr/testing.hpp"
 #include "structures.hpp"
-#ifdef WEFT_HAS_EMULATOR
-#include "simt/emulator_device.hpp"
-#endif
 
 namespace weft::bce {
 namespace {
@@ -175,20 +173,31 @@ TEST(BceSetUp, HoldsTheMatrixForRandomRowsAndSettings) {
   }
 }
 
+template <Value V>
+Storage<V> set_up_on(Device device, const Csr<V>& matrix, const Settings& settings) {
+#ifdef WEFT_HAS_CUDA
+  if (device.kind() == Device::Kind::gpu) return on_cuda::bce::set_up(matrix, settings, device);
+#endif
 #ifdef WEFT_HAS_EMULATOR
+  if (device.kind() == Device::Kind::emulator) return on_emulator::bce::set_up(matrix, settings, device);
+#endif
+  return set_up(matrix, settings);
+}
+
+/// The arrays that a GPU's set-up gives otherwise than the CPU's.
+template <Value V>
+std::string differences_on(const test::Place& place, const Csr<V>& matrix, const Settings& settings) {
+  const test::PlaceScope scope(place);
+  return differences(set_up(matrix, settings), set_up_on(place.device, matrix, settings));
+}
+
 TEST(BceSetUp, OnAGpuGivesTheSameArrays) {
-  using simt::emulator::LaneOrder;
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    test::Dice dice(seed);
-    const auto matrix = random_rows<double>(300, random_lengths(dice, 300), seed);
-    const Settings settings = random_settings(dice);
-    const LaneOrder orders[] = {
-        {LaneOrder::Kind::forward}, {LaneOrder::Kind::reverse}, {LaneOrder::Kind::random, seed}};
-    simt::emulator::set_lane_order(orders[seed % 3]);
-    const Storage<double> on_gpu = on_emulator::bce::set_up(matrix, settings, Device::emulator());
-    EXPECT_EQ(differences(set_up(matrix, settings), on_gpu), "") << seed;
-  }
-  simt::emulator::set_lane_order({});
+  for (const test::Place& place : test::places())
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+      test::Dice dice(seed);
+      const auto matrix = random_rows<double>(300, random_lengths(dice, 300), seed);
+      EXPECT_EQ(differences_on(place, matrix, random_settings(dice)), "") << seed << ", " << name_of(place);
+    }
 }
 
 TEST(BceSetUp, OnAGpuGroupsMoreBlocksThanOneDigitCounts) {
@@ -198,18 +207,16 @@ TEST(BceSetUp, OnAGpuGroupsMoreBlocksThanOneDigitCounts) {
   Settings settings;
   settings.rows_to_fill = 1;
   const auto matrix = random_rows<float>(1000, lengths);
-  const Storage<float> storage = set_up(matrix, settings);
-  ASSERT_GT(storage.layout.keys(), 512);
-  EXPECT_EQ(differences(storage, on_emulator::bce::set_up(matrix, settings, Device::emulator())), "");
+  ASSERT_GT(set_up(matrix, settings).layout.keys(), 512);
+  for (const test::Place& place : test::places()) EXPECT_EQ(differences_on(place, matrix, settings), "");
 }
 
 TEST(BceSetUp, OnAGpuGroupsManyTiles) {
   std::vector<Index> lengths;
   for (Index row = 0; row < 20000; ++row) lengths.push_back(row * 7 % 5);
   const auto matrix = random_rows<float>(30, lengths);
-  EXPECT_EQ(differences(set_up(matrix, {}), on_emulator::bce::set_up(matrix, {}, Device::emulator())), "");
+  for (const test::Place& place : test::places()) EXPECT_EQ(differences_on(place, matrix, {}), "");
 }
-#endif
 
 }  // namespace
 }  // namespace weft::bce
