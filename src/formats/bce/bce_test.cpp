@@ -217,6 +217,15 @@ TEST(BceFormat, RowsAtTheBordersOfSubBlocksOnTheCpu) {
   }
 }
 
+TEST(BceFormat, IsNotTriedOnACpuNorOnEvenRows) {
+  const auto rules_out = bce::format().rules_out;
+  const RowLengths even = analyze_rows(matrix_of<double>({5, 5, 4, 5}));
+  const RowLengths uneven = analyze_rows(matrix_of<double>({5, 5, 9, 5}));
+  EXPECT_THAT(rules_out(uneven, Device::cpu()), HasSubstr("on a CPU"));
+  EXPECT_THAT(rules_out(even, Device::gpu()), HasSubstr("even enough"));
+  EXPECT_EQ(rules_out(uneven, Device::gpu()), "");
+}
+
 TEST(BceFormat, SaysHowItGroupsTheRows) {
   EXPECT_EQ(plan(matrix_of<double>({1, 1, 9, 0}), {.format = "bce:fill=1"}).info().details,
             "2 blocks of widths 1 9, fill 1, 1 thread a row");

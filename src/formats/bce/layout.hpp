@@ -17,7 +17,7 @@ struct Settings {
   std::vector<Offset> boundaries;             ///< of the blocks; empty: those of least cost
   int threads = 0;                            ///< a row: 1, 2, 4, ... or 32; 0: by the rule of threads_a_row
   int lanes = ::weft::simt::block_threads;    ///< of a sub-block: it has lanes / threads rows, but at least one
-  int group = 4;                              ///< columns that a thread with a row of its own reads at once
+  int group = 4;                              ///< columns a thread with a row of its own reads at once: 4 on a GPU
   int alignment = 32;                         ///< sub-blocks begin at multiples of so many entries
   Offset longest_row = 2048;                  ///< longer rows are cut ...
   Offset piece = 1024;                        ///< ... into pieces of so many entries; the last may have fewer
