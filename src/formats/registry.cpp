@@ -16,9 +16,16 @@ namespace weft {
 
 // The one list of formats: one line each. Tests, bench, command line, documentation and the planner are driven by it.
 const std::vector<const Format*>& registry() {
+  // clang-format off
   static const std::vector<const Format*> all{
-      &csr::format(), &coo::format(), &ell::format(), &sell::format(), &hyb::format(), &bce::format(),
+      &csr::format(),
+      &coo::format(),
+      &ell::format(),
+      &sell::format(),
+      &hyb::format(),
+      &bce::format(),
   };
+  // clang-format on
   return all;
 }
 

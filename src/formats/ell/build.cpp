@@ -115,7 +115,7 @@ const Format& format() {
                        {"r", "ELLPACK-R: the lengths of the rows are stored too", all},
                        {"rt", "ELLR-T: and several threads take a row", all}};
     f.info.parameters = {{"t", "threads a row of ell:rt; else by the mean row length", 1, 32, true},
-                         {"padding", "how many times the entries may be stored; else 3 times", 1, 1000000}};
+                         {"padding", "how many times the entries may be stored; else 3 times", 1, most_padding_limit}};
     f.info.refuses = "padding that would store over 3 times the entries, and over 16 MB (raise it by padding=N)";
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;

@@ -10,6 +10,9 @@ const Format& format();
 /// Padding is told by this in place of a column: its value is 0, but 0 times infinity would not be.
 constexpr Index no_column = -1;
 
+/// How many times the entries a user may let it store.
+constexpr std::int64_t most_padding_limit = 1000000;
+
 /// ELLPACK: a row ends where its columns do. ELLPACK-R: row lengths are stored. ELLR-T: and several threads take a row.
 enum class Variant { plain, r, rt };
 

@@ -140,9 +140,8 @@ TEST(EllFormat, RefusesMuchPaddingWithTheBytesItWouldNeed) {
   // 1000 rows of 2 entries and one of 20000: 1024 x 20000 x 12 bytes for 22000 entries.
   const auto uneven = integer_matrix<double>(RowWriter().rows_up_to(2000, 2).row(20000).offsets());
   EXPECT_EQ(sentence_of(uneven, "ell", ErrorCode::unsupported),
-            "ell would store 931 times its entries, 246 MB, since the longest row has 20000: the limit is 3 times, "
-            "ell:padding=931 allows it, and csr and hyb store it in less");
-  EXPECT_THAT(sentence_of(uneven, "ell:padding=930", ErrorCode::unsupported), HasSubstr("the limit is 930 times"));
+            "ell needs 246 MB, 931 times the entries: allow ell:padding=931, or use hyb");
+  EXPECT_THAT(sentence_of(uneven, "ell:padding=930", ErrorCode::unsupported), HasSubstr("ell needs 246 MB"));
   EXPECT_EQ(sentence_of(uneven, "ell:padding=931", ErrorCode::unsupported), "none");
   // 15.9 MB are never too much.
   const auto small = integer_matrix<double>(RowWriter().rows_up_to(2000, 2).row(1300).offsets());

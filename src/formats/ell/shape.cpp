@@ -52,14 +52,13 @@ void refuse_padding_over(std::int64_t limit, const Shape& shape, double entry_by
   if (bytes <= always_allowed_bytes || stored <= static_cast<double>(limit) * kept) return;
   char times[32];
   std::snprintf(times, sizeof times, "%.3g", stored / kept);
-  const std::string width = std::to_string(shape.width);
-  const std::string allows = std::to_string(static_cast<std::int64_t>(stored / kept) + 1);
-  throw Error(ErrorCode::unsupported,
-              (by_hyb ? "the ell part of hyb" : "ell") + std::string(" would store ") + times + " times its entries, " +
-                  in_words(bytes) + ", since " + (by_hyb ? "k is " + width : "the longest row has " + width) +
-                  ": the limit is " + std::to_string(limit) + " times, " +
-                  (by_hyb ? "and a smaller k, or none, stores it in less"
-                          : "ell:padding=" + allows + " allows it, and csr and hyb store it in less"));
+  const std::string needs = " needs " + in_words(bytes) + ", " + times + " times the entries: ";
+  if (by_hyb) throw Error(ErrorCode::unsupported, "the ell part of hyb" + needs + "use a smaller k, or none");
+  const auto allows = static_cast<std::int64_t>(stored / kept) + 1;
+  throw Error(
+      ErrorCode::unsupported,
+      "ell" + needs +
+          (allows <= most_padding_limit ? "allow ell:padding=" + std::to_string(allows) + ", or use hyb" : "use hyb"));
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ Index split_width(const RowLengths& rows) {
 namespace {
 
 constexpr std::int64_t rows_a_task = 4096;
-constexpr std::int64_t any_padding = 1000000;
 
 /// to[...] = what `from`, in csr order, holds behind the first entries of each row.
 template <class T>
@@ -92,7 +91,7 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   BuildOptions ell_options{.device = options.device, .tuning = options.tuning};
   ell_options.parameters["width"] = width;
   // The rule bounds the padding; a user's k does not.
-  if (!options.has("k")) ell_options.parameters["padding"] = any_padding;
+  if (!options.has("k")) ell_options.parameters["padding"] = ell::most_padding_limit;
   return std::make_unique<HybOperator<V>>(matrix, width, options, ell_options);
 }
 
