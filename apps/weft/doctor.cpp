@@ -154,6 +154,7 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
                                      {"least", parameter.least},
                                      {"most", parameter.most},
                                      {"power_of_two", parameter.power_of_two}});
+    entry["refuses"] = format.refuses;
     json["formats"].push_back(std::move(entry));
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -28,6 +28,18 @@ __device__ __forceinline__ T* dynamic_shared(std::int64_t /*count*/, std::int64_
   return reinterpret_cast<T*>(weft_dynamic_shared + byte_offset);
 }
 
+/// For __launch_bounds__: as many of the wanted blocks as the architecture being compiled for can hold at a time.
+constexpr int resident_blocks(int wanted, int threads) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+  constexpr int resident_threads = 2048;
+#elif __CUDA_ARCH__ < 800
+  constexpr int resident_threads = 1024;
+#else
+  constexpr int resident_threads = 1536;
+#endif
+  return wanted * threads <= resident_threads ? wanted : resident_threads / threads;
+}
+
 namespace detail {
 template <class... Parameters>
 void launch(Kernel<Parameters...> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Stream stream, bool early,

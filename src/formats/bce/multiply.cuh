@@ -10,8 +10,15 @@ namespace weft::WEFT_SIMT_NAMESPACE::bce {
 using ::weft::bce::View;
 using ::weft::simt::block_threads;
 
+/// How many blocks shall fit a multiprocessor, which bounds the registers: measured with sell.
 template <class V, int Room>
-__global__ void __launch_bounds__(block_threads) bce_multiply(View<V> matrix, Product<V> product) {
+constexpr int least_blocks = Room > 1         ? 1
+                             : sizeof(V) == 4 ? 8
+                                              : 6;
+
+template <class V, int Room>
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(least_blocks<V, Room>, block_threads))
+    bce_multiply(View<V> matrix, Product<V> product) {
   const Offset s = matrix.sub_blocks - 1 - static_cast<Offset>(blockIdx.x);  // the widest first, for they take longest
   const Offset first = matrix.block_rows[s], position = matrix.positions[s];
   const Index rows = static_cast<Index>(matrix.block_rows[s + 1] - first);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/ell/ell.hpp"
+#include "formats/padding_limit.hpp"
 #include "formats/vectors.hpp"
 
 namespace weft::ell {
@@ -27,7 +28,7 @@ void fill(const Shape& shape, const Array<Offset>& offsets, const Index* csr_col
       Offset place = step * slots + first_row * shape.threads;
       for (Offset r = 0; r < last_row - first_row; ++r)
         for (Offset k = step * shape.threads; k < (step + 1) * shape.threads; ++k, ++place) {
-          if (columns) columns[place] = k < lengths[r] ? csr_columns[begins[r] + k] : no_column;
+          if (columns) columns[place] = k < lengths[r] ? csr_columns[begins[r] + k] : padding_column<Index>;
           values[place] = k < lengths[r] ? csr_values[begins[r] + k] : V(0);
         }
     }
@@ -115,8 +116,8 @@ const Format& format() {
                        {"r", "ELLPACK-R: the lengths of the rows are stored too", all},
                        {"rt", "ELLR-T: and several threads take a row", all}};
     f.info.parameters = {{"t", "threads a row of ell:rt; else by the mean row length", 1, 32, true},
-                         {"padding", "how many times the entries may be stored; else 3 times", 1, most_padding_limit}};
-    f.info.refuses = "padding that would store over 3 times the entries, and over 16 MB (raise it by padding=N)";
+                         padding_parameter()};
+    f.info.refuses = refuses_padding();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 15;

@@ -1,17 +1,12 @@
 #pragma once
 #include "core/isa.hpp"
+#include "formats/column_groups.hpp"
 #include "formats/gpu_builder.hpp"
 #include "formats/registry.hpp"
 
 namespace weft::ell {
 
 const Format& format();
-
-/// Padding is told by this in place of a column: its value is 0, but 0 times infinity would not be.
-constexpr Index no_column = -1;
-
-/// How many times the entries a user may let it store.
-constexpr std::int64_t most_padding_limit = 1000000;
 
 /// ELLPACK: a row ends where its columns do. ELLPACK-R: row lengths are stored. ELLR-T: and several threads take a row.
 enum class Variant { plain, r, rt };
@@ -57,7 +52,7 @@ struct View {
   int threads = 1;
   Offset slots = 0;
   Index steps = 0;
-  const Index* columns = nullptr;  // no_column: padding
+  const Index* columns = nullptr;  // padding_column<Index>: padding
   const V* values = nullptr;       // 0 in padding
   const Index* lengths = nullptr;  // of the rows; null: only the columns tell where a row ends
 };

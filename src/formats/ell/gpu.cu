@@ -1,14 +1,13 @@
 // ell on a GPU. One kernel serves all variants: thread i of the grid reads place i of every step, so that a warp's
 // loads are neighbours whatever the number of threads a row. The arrays are filled on the GPU, from the csr.
 #include "core/timer.hpp"
+#include "formats/column_groups.cuh"
 #include "formats/ell/ell.hpp"
-#include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
 
 namespace weft::WEFT_SIMT_NAMESPACE::ell {
 namespace {
 
-using ::weft::ell::no_column;
 using ::weft::ell::Shape;
 using ::weft::ell::View;
 using ::weft::simt::block_threads;
@@ -34,19 +33,20 @@ __global__ void __launch_bounds__(block_threads) ell_rows(View<V> matrix, Produc
       WEFT_UNROLL
       for (int u = 0; u < at_once; ++u) {
         const bool live = step + u < steps;
-        column[u] = live ? simt::load_streaming(columns) : no_column;
+        column[u] = live ? simt::load_streaming(columns) : padding_column<Index>;
         value[u] = live ? simt::load_streaming(values) : V(0);
         columns += matrix.slots;
         values += matrix.slots;
       }
       WEFT_UNROLL
-      for (int u = 0; u < at_once; ++u) {
-        if (column[u] < 0) continue;
-        const V* x = product.x + column[u];
+      for (int j = 0; j < Room; ++j) {
+        if (j >= product.count) break;
+        const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+        V factor[at_once];
         WEFT_UNROLL
-        for (int j = 0; j < Room; ++j)
-          if (j < product.count)
-            sums[j] += value[u] * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+        for (int u = 0; u < at_once; ++u) factor[u] = load_x(x, column[u]);
+        WEFT_UNROLL
+        for (int u = 0; u < at_once; ++u) sums[j] += value[u] * factor[u];
       }
       if (column[at_once - 1] < 0) break;  // nothing but padding follows
     }
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(block_threads) ell_fill(Fill<V> fill) {
   }
   for (std::int64_t step = first; step < last; ++step) {
     const Offset k = step * fill.threads + lane, to = step * fill.slots + place;
-    if (fill.columns) fill.columns[to] = k < length ? fill.csr_columns[begin + k] : no_column;
+    if (fill.columns) fill.columns[to] = k < length ? fill.csr_columns[begin + k] : padding_column<Index>;
     fill.values[to] = k < length ? fill.csr_values[begin + k] : V(0);
   }
 }

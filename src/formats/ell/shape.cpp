@@ -1,17 +1,15 @@
 #include <weft/structure.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 
 #include "formats/ell/ell.hpp"
+#include "formats/padding_limit.hpp"
 
 namespace weft::ell {
 namespace {
 
 constexpr Index warp_size = 32;
-constexpr std::int64_t default_padding_limit = 3;
-constexpr double always_allowed_bytes = 16e6;  // whatever the padding: nobody runs out of memory for it
 
 /// Threads a row where the user gives none: as many as leave each enough entries. A warp reads neighbours anyhow, one
 /// thread a row, so plain ell goes beyond that only where the rows are too few to keep the device busy.
@@ -39,26 +37,14 @@ Variant choose_variant(const BuildOptions& options, const Shape& shape, std::siz
   return padding * static_cast<double>(sizeof(Index) + value_bytes) > lengths ? Variant::r : Variant::plain;
 }
 
-std::string in_words(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, bytes < 1e9 ? "%.0f MB" : "%.3g GB", bytes < 1e9 ? bytes / 1e6 : bytes / 1e9);
-  return text;
-}
-
-/// `by_hyb`: the width is hyb's k.
-void refuse_padding_over(std::int64_t limit, const Shape& shape, double entry_bytes, bool by_hyb) {
-  const double stored = static_cast<double>(shape.stored()), kept = static_cast<double>(shape.kept);
-  const double bytes = stored * entry_bytes;
-  if (bytes <= always_allowed_bytes || stored <= static_cast<double>(limit) * kept) return;
-  char times[32];
-  std::snprintf(times, sizeof times, "%.3g", stored / kept);
-  const std::string needs = " needs " + in_words(bytes) + ", " + times + " times the entries: ";
-  if (by_hyb) throw Error(ErrorCode::unsupported, "the ell part of hyb" + needs + "use a smaller k, or none");
-  const auto allows = static_cast<std::int64_t>(stored / kept) + 1;
-  throw Error(
-      ErrorCode::unsupported,
-      "ell" + needs +
-          (allows <= most_padding_limit ? "allow ell:padding=" + std::to_string(allows) + ", or use hyb" : "use hyb"));
+/// Where the width is hyb's k, only a smaller k would help.
+void refuse_padding(const Shape& shape, std::size_t entry_bytes, const BuildOptions& options) {
+  if (!options.has("width"))
+    return require_little_padding("ell", shape.stored(), shape.kept, entry_bytes, options, "hyb");
+  const std::string needs =
+      padding_over(options.parameter("padding", default_padding_limit), shape.stored(), shape.kept, entry_bytes);
+  if (!needs.empty())
+    throw Error(ErrorCode::unsupported, "the ell part of hyb needs " + needs + ": use a smaller k, or none");
 }
 
 }  // namespace
@@ -95,8 +81,7 @@ Shape choose_shape(const Csr<V>& matrix, const BuildOptions& options) {
   else if (variant.empty() || variant == "rt")
     shape.threads = choose_threads(rows, shape.width, options);
   shape.variant = choose_variant(options, shape, sizeof(V));
-  refuse_padding_over(options.parameter("padding", default_padding_limit), shape, sizeof(Index) + sizeof(V),
-                      options.has("width"));
+  refuse_padding(shape, sizeof(Index) + sizeof(V), options);
   return shape;
 }
 

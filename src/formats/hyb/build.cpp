@@ -8,6 +8,7 @@
 #include "formats/coo/coo.hpp"
 #include "formats/ell/ell.hpp"
 #include "formats/hyb/hyb.hpp"
+#include "formats/padding_limit.hpp"
 
 namespace weft::hyb {
 
@@ -91,7 +92,7 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   BuildOptions ell_options{.device = options.device, .tuning = options.tuning};
   ell_options.parameters["width"] = width;
   // The rule bounds the padding; a user's k does not.
-  if (!options.has("k")) ell_options.parameters["padding"] = ell::most_padding_limit;
+  if (!options.has("k")) ell_options.parameters["padding"] = most_padding_limit;
   return std::make_unique<HybOperator<V>>(matrix, width, options, ell_options);
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
 #include "formats/vectors.hpp"
 
@@ -163,7 +164,7 @@ Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOp
   storage.shortest = Array<Index>(static_cast<std::size_t>(slices));
   measure_slices(matrix, storage);
   const auto [entries, units] = lay_out(storage);
-  require_little_padding(entries, matrix.nonzeros(), sizeof(V), options);
+  require_little_padding("sell", entries, matrix.nonzeros(), sizeof(V) + 2, options, "bce");
   storage.values = Array<V>(static_cast<std::size_t>(entries));
   storage.columns = Array<std::uint16_t>(static_cast<std::size_t>(units));
   fill(matrix, storage);
@@ -240,8 +241,9 @@ const Format& format() {
         {"sigma", "rows are sorted by length in windows of so many (1, or more if that saves 1 %)", 1,
          std::numeric_limits<Index>::max()},
         {"t", "threads a row on a GPU (1, or more where rows are few and long)", 1, 32, true},
-        {"padding", "stored entries a nonzero at which it refuses (3)", 1, 1'000'000, false, true},
+        padding_parameter(),
     };
+    f.info.refuses = refuses_padding();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 30;

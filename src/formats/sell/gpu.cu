@@ -36,7 +36,8 @@ __device__ __forceinline__ void store_sums(const View<V>& view, const Product<V>
 
 /// Slices of a warp, equally wide: nothing has to be looked up before the matrix can be asked for.
 template <class V, class Column, int Batch, int Room, int MinBlocks>
-__global__ void __launch_bounds__(block_threads, MinBlocks) sell_equal(View<V> view, Product<V> product) {
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
+    sell_equal(View<V> view, Product<V> product) {
   const Offset slot = simt::global_thread_id();
   const Offset slice = slot / WarpRows::value;
   if (slice * WarpRows::value >= view.rows) return;
@@ -66,7 +67,8 @@ __device__ __forceinline__ void sum_slot(const View<V>& view, const Product<V>& 
 
 /// Slices of any width and any number of rows.
 template <class V, class Rows, int Batch, int Room, int MinBlocks>
-__global__ void __launch_bounds__(block_threads, MinBlocks) sell_slices(View<V> view, Rows rows, Product<V> product) {
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
+    sell_slices(View<V> view, Rows rows, Product<V> product) {
   const Offset slot = simt::global_thread_id();
   if (slot >= view.rows) return;
   V sums[Room] = {};

@@ -59,9 +59,6 @@ bool worth_widening(const Shape& shape, const Census& census, Index slices);
 /// Chooses what the user has not given, by the lengths of the rows.
 Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions& options, std::size_t value_bytes);
 
-/// Throws Error(unsupported) when `stored` entries are more than the padding limit allows.
-void require_little_padding(Offset stored, Offset nonzeros, std::size_t value_bytes, const BuildOptions& options);
-
 /// The rows of each window sorted by length, longest first; rows of the same length keep their order. Empty when
 /// windows hold one row.
 Array<Index> sorted_rows(const Array<Offset>& offsets, Index rows, Index window);

@@ -1,4 +1,5 @@
 #pragma once
+#include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
 #include "simt/scan.cuh"
 
@@ -245,7 +246,7 @@ DeviceStorage<V> build_on_device(Device device, const Source<V>& source, const A
     simt::exclusive_scan(device, units.data(), storage.slice_count);
     ::weft::detail::copy_to_host(device, &stored_units, units.data() + storage.slice_count, sizeof stored_units, {});
   }
-  ::weft::sell::require_little_padding(stored, offsets.back(), sizeof(V), options);
+  require_little_padding("sell", stored, offsets.back(), sizeof(V) + 2, options, "bce");
   simt::launch(WEFT_KERNEL(sell_lay_out), blocks, threads, 0, {}, storage.slices.data(), storage.slice_count,
                std::as_const(entries).data(), std::as_const(units).data(), width, shape.slice_rows);
   storage.values = DeviceBuffer<V>(device, static_cast<std::size_t>(stored));

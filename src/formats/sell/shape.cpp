@@ -1,8 +1,5 @@
 // Which C, sigma and t suit a matrix.
-#include <weft/error.hpp>
-
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -14,12 +11,10 @@ namespace {
 constexpr Index stretch = 16384;                            // rows looked at together, and the largest window
 constexpr Index windows[] = {1, 256, 1024, 4096, stretch};  // tried in this order
 constexpr double sorting_costs = 0.02;  // as much as so many more entries: the order itself, and y and x out of order
-constexpr double worth_a_larger_window = 0.01;          // of the entries, saved by a larger window
-constexpr Offset most_stretches = 16;                   // looked at in a large matrix
-constexpr Offset rows_in_flight = 132 * 2048;           // about what a large GPU works on at a time
-constexpr double entries_a_thread = 16;                 // fewer do not pay for a further thread a row
-constexpr Offset negligible_entries = Offset(1) << 20;  // stored whatever the share of padding
-constexpr std::int64_t default_padding_limit = 3;
+constexpr double worth_a_larger_window = 0.01;  // of the entries, saved by a larger window
+constexpr Offset most_stretches = 16;           // looked at in a large matrix
+constexpr Offset rows_in_flight = 132 * 2048;   // about what a large GPU works on at a time
+constexpr double entries_a_thread = 16;         // fewer do not pay for a further thread a row
 
 /// Sorts lengths in descending order; they are counted if the longest is not out of proportion.
 void sort_descending(std::vector<Index>& lengths, std::size_t begin, std::size_t end, std::vector<Index>& counts) {
@@ -113,20 +108,6 @@ bool worth_widening(const Shape& shape, const Census& census, Index slices) {
   if (census.short_slices != 0 && census.short_slices != slices) return false;
   const auto widened = static_cast<double>(slices) * static_cast<double>(census.widest) * shape.slice_rows;
   return widened <= 1.03 * static_cast<double>(census.entries);
-}
-
-void require_little_padding(Offset stored, Offset nonzeros, std::size_t value_bytes, const BuildOptions& options) {
-  const std::int64_t limit = options.parameter("padding", default_padding_limit);
-  if (stored <= negligible_entries || stored / limit <= nonzeros) return;
-  char text[256];
-  std::snprintf(
-      text, sizeof text,
-      "sell would store %.3g entries for %.3g nonzeros, about %.3g bytes; sell:padding=%.0f allows it, and csr "
-      "needs none of it",
-      static_cast<double>(stored), static_cast<double>(nonzeros),
-      static_cast<double>(stored) * static_cast<double>(value_bytes + 2),
-      1 + static_cast<double>(stored) / static_cast<double>(std::max<Offset>(nonzeros, 1)));
-  throw Error(ErrorCode::unsupported, text);
 }
 
 std::string describe(const Shape& shape, Index short_slices, Index slices, bool equally_wide) {
