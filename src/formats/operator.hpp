@@ -30,7 +30,7 @@ struct OperatorInfo {
   std::string details;  ///< parameters it chose, one line for people
   std::size_t bytes = 0;
   Offset padding = 0;  ///< entries stored besides the matrix's own
-  /// The part of the set-up that only moved the matrix, as csr, to the device, and gave that copy back afterwards.
+  /// The part of the set-up that only moved the matrix, as csr, to the device (and in sell gave that copy back).
   double upload_seconds = 0;
 };
 

@@ -39,9 +39,8 @@ inline constexpr int csr_stream_entries_per_thread = 8;
 inline constexpr int csr_merge_narrow_items = 2, csr_merge_narrow_chunks = 16;  // entries a lane, and chunks a warp
 inline constexpr int csr_merge_wide_items_f32 = 6, csr_merge_wide_items_f64 = 4, csr_merge_wide_chunks = 8;
 inline constexpr int csr_merge_block_items = 6;  // steps a thread
-inline constexpr int sell_long_rows_f64 = 48;
+inline constexpr int slice_long_rows = 48;       // sell and bce take longer rows, on average, for long ones
 inline constexpr int coo_entries_per_lane = 16;
-inline constexpr int bce_batch = 4;            // columns of a row, where a thread has a row of its own
 inline constexpr int ell_entries_at_once = 4;  // loads of a thread on their way before the first is needed
 
 }  // namespace weft::simt

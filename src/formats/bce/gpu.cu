@@ -14,13 +14,15 @@ class GpuOperator final : public Operator<V> {
         entries_(matrix.nonzeros()),
         offsets_(matrix.offsets),
         storage_(set_up_on_gpu(matrix, settings_, device_)),
+        schedule_(make_schedule(storage_, device_)),
         piece_starts_(device_, storage_.layout.piece_starts),
         partials_(device_, storage_.layout.pieces.size() * max_vectors) {}
 
   void apply(const Product<V>& product, Stream stream) override {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0)) return scale(storage_.rows, product, stream);
-    multiply(view(), product, stream);
+    const bool long_rows = entries_ > static_cast<Offset>(::weft::simt::slice_long_rows) * storage_.rows;
+    multiply<V>(view(), {std::as_const(schedule_).data(), schedule_.size()}, long_rows, product, stream);
   }
 
   void update_values(std::span<const V> csr_values) override {
@@ -31,7 +33,7 @@ class GpuOperator final : public Operator<V> {
   OperatorInfo info() const override {
     OperatorInfo info;
     info.details = ::weft::bce::describe_layout(storage_.layout, settings_);
-    info.bytes = storage_.bytes() + piece_starts_.bytes() + partials_.bytes();
+    info.bytes = storage_.bytes() + schedule_.bytes() + piece_starts_.bytes() + partials_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - entries_;
     info.upload_seconds = storage_.upload_seconds;
     return info;
@@ -40,12 +42,7 @@ class GpuOperator final : public Operator<V> {
  private:
   View<V> view() {
     const Layout& layout = storage_.layout;
-    return {.sub_blocks = layout.sub_blocks(),
-            .block_rows = storage_.block_rows.data(),
-            .widths = storage_.widths.data(),
-            .threads = storage_.threads.data(),
-            .positions = storage_.positions.data(),
-            .row_numbers = storage_.row_numbers.data(),
+    return {.row_numbers = storage_.row_numbers.data(),
             .columns = storage_.columns.data(),
             .values = storage_.values.data(),
             .long_rows = layout.long_rows(),
@@ -60,6 +57,7 @@ class GpuOperator final : public Operator<V> {
   Offset entries_;
   Array<Offset> offsets_;  // the matrix's, shared: for new values
   DeviceStorage<V> storage_;
+  DeviceBuffer<SubBlock> schedule_;
   DeviceBuffer<Offset> piece_starts_;
   DeviceBuffer<V> partials_;
 };

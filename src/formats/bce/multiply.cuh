@@ -1,5 +1,6 @@
 #pragma once
 #include "formats/bce/bce.hpp"
+#include "formats/bce/schedule.cuh"
 #include "formats/column_groups.cuh"
 
 // The kernels of bce. A thread block takes a sub-block. Where a thread has a row of its own it reads groups of columns
@@ -10,33 +11,24 @@ namespace weft::WEFT_SIMT_NAMESPACE::bce {
 using ::weft::bce::View;
 using ::weft::simt::block_threads;
 
-/// How many blocks shall fit a multiprocessor, which bounds the registers: measured with sell.
-template <class V, int Room>
-constexpr int least_blocks = Room > 1         ? 1
-                             : sizeof(V) == 4 ? 8
-                                              : 6;
-
-template <class V, int Room>
-__global__ void __launch_bounds__(block_threads, simt::resident_blocks(least_blocks<V, Room>, block_threads))
-    bce_multiply(View<V> matrix, Product<V> product) {
-  const Offset s = matrix.sub_blocks - 1 - static_cast<Offset>(blockIdx.x);  // the widest first, for they take longest
-  const Offset first = matrix.block_rows[s], position = matrix.positions[s];
-  const Index rows = static_cast<Index>(matrix.block_rows[s + 1] - first);
-  const int threads = matrix.threads[s];
-  const Index width = matrix.widths[s];
+template <class V, int Batch, int Room, int LeastBlocks>
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(LeastBlocks, block_threads))
+    bce_multiply(View<V> matrix, const SubBlock* schedule, Product<V> product) {
+  const SubBlock block = schedule[blockIdx.x];
+  const Index rows = block.rows, width = block.width;
+  const int threads = block.threads;
   const int shift = simt::first_set(static_cast<std::uint32_t>(threads)) - 1;
   const int thread = static_cast<int>(threadIdx.x);
   const Index row = thread >> shift;
-  const V* values = matrix.values + position;
-  const Index* columns = matrix.columns + position;
+  const V* values = matrix.values + block.position;
+  const Index* columns = matrix.columns + block.position;
   V sums[Room] = {};
   if (threads == 1) {
-    constexpr int batch = ::weft::simt::bce_batch;
     if (rows == block_threads)  // all but the last of a block: the compiler knows how far apart columns are
-      sum_grouped_row<batch>(values, columns, row, std::integral_constant<Index, block_threads>(), width, product,
+      sum_grouped_row<Batch>(values, columns, row, std::integral_constant<Index, block_threads>(), width, product,
                              product.x, sums);
     else if (row < rows)
-      sum_grouped_row<batch>(values, columns, row, rows, width, product, product.x, sums);
+      sum_grouped_row<Batch>(values, columns, row, rows, width, product, product.x, sums);
   } else {
     if (row < rows)
       sum_striped(values + thread, columns + thread, static_cast<Offset>(rows) * threads, width >> shift, product,
@@ -47,7 +39,7 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(least_blo
     }
   }
   if (row >= rows || (thread & (threads - 1)) != 0) return;
-  const Index number = matrix.row_numbers[first + row];
+  const Index number = matrix.row_numbers[block.first + row];
   WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
     if (j >= product.count) continue;
@@ -73,11 +65,26 @@ __global__ void __launch_bounds__(block_threads) bce_add_pieces(View<V> matrix, 
   }
 }
 
+/// Long rows want few threads with much on its way each, or they drive one another's part of x out of the cache; short
+/// rows want many threads. Measured with sell, see bench/NOTES.md.
 template <class V>
-void multiply(const View<V>& matrix, const Product<V>& product, Stream stream) {
+void multiply(const View<V>& matrix, std::span<const SubBlock> schedule, bool long_rows, const Product<V>& product,
+              Stream stream) {
+  const unsigned blocks = simt::blocks_for(static_cast<Offset>(schedule.size()), 1);
+  const auto launch = [&](auto batch, auto room, auto least_blocks) {
+    simt::launch(
+        WEFT_KERNEL(bce_multiply<V, decltype(batch)::value, decltype(room)::value, decltype(least_blocks)::value>),
+        blocks, block_threads, 0, stream, matrix, schedule.data(), product);
+  };
+  constexpr std::integral_constant<int, 4> four;
+  constexpr std::integral_constant<int, 8> eight;
   with_room_for(product.count, [&](auto room) {
-    simt::launch(WEFT_KERNEL(bce_multiply<V, decltype(room)::value>), simt::blocks_for(matrix.sub_blocks, 1),
-                 block_threads, 0, stream, matrix, product);
+    if constexpr (decltype(room)::value > 1)
+      launch(four, room, std::integral_constant<int, 1>());
+    else if (long_rows)
+      launch(eight, room, four);
+    else
+      launch(four, room, std::integral_constant<int, sizeof(V) == 4 ? 8 : 6>());
   });
   if (matrix.long_rows > 0)
     simt::launch_early(WEFT_KERNEL(bce_add_pieces<V>), simt::blocks_for(matrix.long_rows, block_threads / 32),

@@ -125,11 +125,15 @@ void multiply_striped(int threads_a_row, const View<V>& view, const Product<V>& 
   }
 }
 
-/// How many blocks shall fit a multiprocessor, which bounds the registers: as many threads as possible, except where
-/// rows are long in f64: there more threads only drive each other's part of x out of the cache.
+/// How a kernel for one vector is compiled, by how many blocks shall fit a multiprocessor, which bounds the registers.
+/// Short rows want as many threads as possible. Long rows want fewer, with more on its way each: more threads would
+/// only drive one another's part of x out of the cache.
 template <class V>
 constexpr int crowded = sizeof(V) == 4 ? 8 : 6;
 constexpr int roomy = 4;
+
+template <int Number>
+using Constant = std::integral_constant<int, Number>;
 
 template <class V, class Column, int Room>
 void multiply_equal(const View<V>& view, const Product<V>& product, Stream stream, unsigned blocks) {
@@ -137,19 +141,27 @@ void multiply_equal(const View<V>& view, const Product<V>& product, Stream strea
     simt::launch(WEFT_KERNEL(sell_equal<V, Column, decltype(batch)::value, Room, decltype(at_least)::value>), blocks,
                  block_threads, 0, stream, view, product);
   };
-  constexpr std::integral_constant<int, 4> four;
-  constexpr std::integral_constant<int, 8> eight;
-  if constexpr (Room > 1) return launch(four, std::integral_constant<int, 1>());
-  if constexpr (Room == 1 && sizeof(V) == 8)
-    if (view.width > ::weft::simt::sell_long_rows_f64) return launch(eight, std::integral_constant<int, roomy>());
-  if constexpr (Room == 1) launch(eight, std::integral_constant<int, crowded<V>>());
+  if constexpr (Room > 1)
+    launch(Constant<4>(), Constant<1>());
+  else if (sizeof(V) == 8 && view.width > ::weft::simt::slice_long_rows)
+    launch(Constant<8>(), Constant<roomy>());
+  else
+    launch(Constant<8>(), Constant<crowded<V>>());
 }
 
 template <class V, class Rows, int Room>
-void multiply_slices(const View<V>& view, Rows rows, const Product<V>& product, Stream stream, unsigned blocks) {
-  constexpr int at_least = Room == 1 ? crowded<V> : 1;
-  simt::launch(WEFT_KERNEL(sell_slices<V, Rows, 4, Room, at_least>), blocks, block_threads, 0, stream, view, rows,
-               product);
+void multiply_slices(const View<V>& view, Rows rows, bool long_rows, const Product<V>& product, Stream stream,
+                     unsigned blocks) {
+  const auto launch = [&](auto batch, auto at_least) {
+    simt::launch(WEFT_KERNEL(sell_slices<V, Rows, decltype(batch)::value, Room, decltype(at_least)::value>), blocks,
+                 block_threads, 0, stream, view, rows, product);
+  };
+  if constexpr (Room > 1)
+    launch(Constant<4>(), Constant<1>());
+  else if (long_rows)
+    launch(Constant<8>(), Constant<roomy>());
+  else
+    launch(Constant<4>(), Constant<crowded<V>>());
 }
 
 template <Value V>
@@ -174,6 +186,7 @@ class GpuOperator final : public Operator<V> {
     const View<V> view = this->view();
     if (storage_.shape.threads > 1) return multiply_striped(storage_.shape.threads, view, product, stream);
     const unsigned blocks = simt::blocks_for(view.rows, block_threads);
+    const bool long_rows = offsets_.back() > static_cast<Offset>(::weft::simt::slice_long_rows) * view.rows;
     with_room_for(product.count, [&](auto room) {
       constexpr int vectors = decltype(room)::value;
       if (storage_.equally_wide && storage_.census.short_slices > 0)
@@ -181,9 +194,9 @@ class GpuOperator final : public Operator<V> {
       else if (storage_.equally_wide)
         multiply_equal<V, Index, vectors>(view, product, stream, blocks);
       else if (view.slice_rows == WarpRows::value)
-        multiply_slices<V, WarpRows, vectors>(view, {}, product, stream, blocks);
+        multiply_slices<V, WarpRows, vectors>(view, {}, long_rows, product, stream, blocks);
       else
-        multiply_slices<V, Index, vectors>(view, view.slice_rows, product, stream, blocks);
+        multiply_slices<V, Index, vectors>(view, view.slice_rows, long_rows, product, stream, blocks);
     });
   }
 
