@@ -184,7 +184,7 @@ Command add_bench(CLI::App& tool) {
   parser->add_option("--suite", options->suite, "measure a set of generated matrices: quick or standard")
       ->type_name("NAME")
       ->check(CLI::IsMember({"quick", "standard"}));
-  parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,coo (default all)")
+  parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser

@@ -199,7 +199,10 @@ Command add_spmv(CLI::App& tool) {
   parser->add_option("SOURCE", options->source, "matrix file or generator")->required();
   parser->add_option("--x", options->x, "the vector: a file, ones, or random[:SEED] (default ones)")->type_name("WHAT");
   parser->add_option("-o,--output", options->output, "write y to this file (Matrix Market array)")->type_name("FILE");
-  parser->add_option("--format", options->format, "storage format, see 'weft doctor' (default auto: the soonest done)")
+  parser
+      ->add_option("--format", options->format,
+                   "storage format, with numbers if you like: sell:sigma=256; see 'weft doctor' (default auto: the "
+                   "soonest done)")
       ->type_name("FORMAT");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--transpose", options->transpose, "multiply by the transposed matrix");

@@ -34,5 +34,7 @@ int main() {
     for (const weft::VariantInfo& variant : format.variants)
       std::cout << "| `" << format.name << ':' << variant.name << "` | " << variant.summary << " | "
                 << devices(variant.devices) << " | | | |\n";
+    for (const weft::ParameterInfo& parameter : format.parameters)
+      std::cout << "| `" << format.name << ':' << parameter.name << "=N` | " << parameter.summary << " | | | | |\n";
   }
 }

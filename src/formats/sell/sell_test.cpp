@@ -117,9 +117,9 @@ TEST(Sell, PlacesAreAllDifferent) {
       }
 }
 
-// Figure 1 of the paper: five rows of 3, 1, 2, 4 and 2 entries. SELL-2 needs a sixth row; SELL-P with t = 2 pads every
-// width to an even number.
-TEST(Sell, FigureOneOfThePaper) {
+// The shapes of the paper's Figure 1 (its matrix is only drawn; this one has five rows, too): SELL-2 needs a sixth row,
+// and SELL-P with t = 2 pads every width to an even number.
+TEST(Sell, ShapesOfThePapersFigureOne) {
   const Csr<double> matrix = rows_of({3, 1, 2, 4, 2}, 5, 5, 1);
   const auto widths = [&](const Shape& shape) {
     std::vector<Index> result;
