@@ -50,6 +50,7 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
   std::vector<Built<V>> tried;
   double spent = 0;
   double csr_seconds = 0;
+  double upload_seconds = 0;  // every format takes the matrix to the device anew
   std::optional<RowLengths> rows;
 
   const auto consider = [&](const Format& format) {
@@ -63,7 +64,7 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
     const bool is_yardstick = &format == &yardstick;
     if (!is_yardstick) {
       const double can_return = largest_gain * static_cast<double>(options.products) * csr_seconds;
-      const double will_cost = (format.setup_products + 4) * csr_seconds;
+      const double will_cost = upload_seconds + (format.setup_products + 4) * csr_seconds;
       if (spent + will_cost > can_return)
         return skip("not tried: " + std::to_string(options.products) +
                     (options.products == 1 ? " product" : " products") + " cannot return its set-up");
@@ -78,10 +79,12 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
       Built<V> built = build<V>({&format, {}, {}}, matrix, options);
       const double allowance = is_yardstick ? 0.1 : largest_gain * static_cast<double>(options.products) * csr_seconds;
       built.product_seconds = probe.seconds(*built.op, std::min(0.1, 0.02 * allowance));
-      if (is_yardstick)
+      if (is_yardstick) {
         csr_seconds = built.product_seconds;
-      else
+        upload_seconds = built.op->info().upload_seconds;
+      } else {
         spent += built.setup_seconds + 4 * built.product_seconds;
+      }
       candidate.built = true;
       candidate.setup_seconds = built.setup_seconds;
       candidate.product_seconds = built.product_seconds;
