@@ -1,5 +1,7 @@
 #include "partition_report.hpp"
 
+#include "simt/tuning.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,6 +112,10 @@ std::string as_text(const PartitionReport& report) {
   if (report.rows_to_fill > 1)
     text += fmt::format(",\n  or times {} where these are fewer: so many fill a multiprocessor",
                         count_text(report.rows_to_fill));
+  // The longest row of the matrix is the last block's width.
+  if (report.best.widths.back() > simt::Tuning().bce_longest_row)
+    text += fmt::format(".\n  On a GPU bce first cuts rows of more than {} entries into pieces, which this leaves out",
+                        count_text(simt::Tuning().bce_longest_row));
   return text + ".\n\n" + blocks_text(report) + "\n" + comparison_text(report);
 }
 
