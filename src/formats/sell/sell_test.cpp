@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -153,14 +154,19 @@ TEST(Sell, AWindowWithOneHugeRowIsSortedToo) {
   EXPECT_EQ(sorted_rows(matrix.offsets, matrix.rows, 50)[0], 30);
 }
 
-TEST(Sell, ColumnsAreShortExactlyWhereTheyFit) {
-  // Two slices of four rows: in the first the columns span 65534, in the second one more.
+/// Two slices of four rows: in the first the columns span 65534, in the second one more.
+Csr<double> slices_at_the_limit() {
   Csr<double> matrix;
   matrix.rows = 8;
   matrix.cols = 200000;
   matrix.offsets = {0, 1, 2, 2, 2, 3, 4, 4, 4};
   matrix.columns = {100, 100 + 65534, 100, 100 + 65535};
   matrix.values = {1, 2, 3, 4};
+  return matrix;
+}
+
+TEST(Sell, ColumnsAreShortExactlyWhereTheyFit) {
+  const Csr<double> matrix = slices_at_the_limit();
   const Storage<double> storage = build_storage(matrix, {.slice_rows = 4, .group = 4}, {});
   EXPECT_EQ(storage.slices[0].base, 100);
   EXPECT_EQ(storage.slices[1].base, -1);
@@ -248,6 +254,55 @@ TEST_P(SellOnDevices, SetUpIsThatOfTheCpuBitByBit) {
         EXPECT_EQ(built.equally_wide, expected.equally_wide);
         EXPECT_EQ(built.short_slices, expected.short_slices);
       }
+}
+
+TEST_P(SellOnDevices, ColumnsAreShortExactlyWhereTheyFit) {
+  const test::PlaceScope scope(GetParam());
+  const Shape shape{.slice_rows = 4, .group = 4};
+  const Storage<double> built = built_on(GetParam().device, slices_at_the_limit(), shape);
+  EXPECT_TRUE(same(built.slices, build_storage(slices_at_the_limit(), shape, {}).slices));
+}
+
+/// Rows of one to nine entries, none in column 0, where x is infinite: only padding could meet it.
+template <class Apply>
+void expect_padding_meets_no_x(const std::string& name, Device device, Apply&& apply) {
+  std::vector<Index> lengths(100);
+  for (std::size_t r = 0; r < lengths.size(); ++r) lengths[r] = static_cast<Index>(1 + r * 7 % 9);
+  Csr<double> matrix = rows_of(lengths, 60, 60, 2);
+  for (Index& column : matrix.columns) ++column;
+  matrix.cols = 61;
+  std::vector<double> x(61, 1.0);
+  x[0] = std::numeric_limits<double>::infinity();
+  // A stored zero is no padding: it does meet it. This one ends the longest row of its slice.
+  const auto longest = static_cast<Index>(std::ranges::max_element(lengths) - lengths.begin());
+  const Offset last = matrix.offsets[longest + 1] - 1;
+  matrix.values[last] = 0;
+  const Index meets = matrix.columns[last];
+  const auto y = apply(plan(matrix, {.device = device, .format = name}), x);
+  for (const double element : y) EXPECT_TRUE(std::isfinite(element)) << name;
+  x[static_cast<std::size_t>(meets)] = x[0];
+  EXPECT_TRUE(std::isnan(apply(plan(matrix, {.device = device, .format = name}), x)[longest])) << name;
+}
+
+TEST(Sell, PaddingMeetsNoX) {
+  for (const char* name : {"sell", "sell:c=4", "sell:c=7", "sell:c=32"})
+    expect_padding_meets_no_x(name, Device::cpu(), [](auto planned, const std::vector<double>& x) {
+      std::vector<double> y(100);
+      planned.apply(x, y);
+      return y;
+    });
+}
+
+TEST_P(SellOnDevices, PaddingMeetsNoX) {
+  const test::PlaceScope scope(GetParam());
+  const Device device = GetParam().device;
+  for (const char* name : {"sell:sigma=1", "sell:c=7", "sell:t=4"})
+    expect_padding_meets_no_x(name, device, [&](auto planned, const std::vector<double>& x) {
+      const DeviceBuffer<double> x_there(device, x);
+      DeviceBuffer<double> y_there(device, 100);
+      planned.apply(x_there, y_there);
+      return y_there.download();
+    });
 }
 
 TEST_P(SellOnDevices, EveryShapeMultiplies) {
