@@ -263,15 +263,16 @@ TEST_P(SellOnDevices, ColumnsAreShortExactlyWhereTheyFit) {
   EXPECT_TRUE(same(built.slices, build_storage(slices_at_the_limit(), shape, {}).slices));
 }
 
-/// Rows of one to nine entries, none in column 0, where x is infinite: only padding could meet it.
+/// Rows of one to nine entries, none in column 0, where x is infinite: only padding could meet it. With many columns
+/// these are of 32 bits.
 template <class Apply>
-void expect_padding_meets_no_x(const std::string& name, Device device, Apply&& apply) {
+void expect_padding_meets_no_x(const std::string& name, Device device, Index cols, Apply&& apply) {
   std::vector<Index> lengths(100);
   for (std::size_t r = 0; r < lengths.size(); ++r) lengths[r] = static_cast<Index>(1 + r * 7 % 9);
-  Csr<double> matrix = rows_of(lengths, 60, 60, 2);
+  Csr<double> matrix = rows_of(lengths, cols, cols, 2);
   for (Index& column : matrix.columns) ++column;
-  matrix.cols = 61;
-  std::vector<double> x(61, 1.0);
+  ++matrix.cols;
+  std::vector<double> x(static_cast<std::size_t>(matrix.cols), 1.0);
   x[0] = std::numeric_limits<double>::infinity();
   // A stored zero is no padding: it does meet it. This one ends the longest row of its slice.
   const auto longest = static_cast<Index>(std::ranges::max_element(lengths) - lengths.begin());
@@ -286,23 +287,25 @@ void expect_padding_meets_no_x(const std::string& name, Device device, Apply&& a
 
 TEST(Sell, PaddingMeetsNoX) {
   for (const char* name : {"sell", "sell:c=4", "sell:c=7", "sell:c=32"})
-    expect_padding_meets_no_x(name, Device::cpu(), [](auto planned, const std::vector<double>& x) {
-      std::vector<double> y(100);
-      planned.apply(x, y);
-      return y;
-    });
+    for (const Index cols : {60, 500000})
+      expect_padding_meets_no_x(name, Device::cpu(), cols, [](auto planned, const std::vector<double>& x) {
+        std::vector<double> y(100);
+        planned.apply(x, y);
+        return y;
+      });
 }
 
 TEST_P(SellOnDevices, PaddingMeetsNoX) {
   const test::PlaceScope scope(GetParam());
   const Device device = GetParam().device;
   for (const char* name : {"sell:sigma=1", "sell:c=7", "sell:t=4"})
-    expect_padding_meets_no_x(name, device, [&](auto planned, const std::vector<double>& x) {
-      const DeviceBuffer<double> x_there(device, x);
-      DeviceBuffer<double> y_there(device, 100);
-      planned.apply(x_there, y_there);
-      return y_there.download();
-    });
+    for (const Index cols : {60, 500000})
+      expect_padding_meets_no_x(name, device, cols, [&](auto planned, const std::vector<double>& x) {
+        const DeviceBuffer<double> x_there(device, x);
+        DeviceBuffer<double> y_there(device, 100);
+        planned.apply(x_there, y_there);
+        return y_there.download();
+      });
 }
 
 TEST_P(SellOnDevices, EveryShapeMultiplies) {
