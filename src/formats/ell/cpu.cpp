@@ -3,20 +3,25 @@
 
 #include "core/simd.hpp"
 #include "formats/ell/ell.hpp"
-#include "formats/vector_count.hpp"
 
 namespace weft::ell::WEFT_ISA_NAMESPACE {
 namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
-template <int Count, class V>
-inline void store_row(const Product<V>& product, Index row, const V* sums, Index sums_stride) {
-  for (int j = 0; j < Count; ++j) {
-    V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)];
-    const V sum = product.alpha * sums[j * sums_stride];
-    target = product.beta == V(0) ? sum : sum + product.beta * target;
-  }
+/// One vector of a product.
+template <class V>
+struct Vector {
+  V alpha;
+  const V* x;
+  V beta;
+  V* y;
+};
+
+template <class V>
+inline void store_row(const Vector<V>& vector, Offset row, V sum) {
+  V& target = vector.y[row];
+  target = vector.beta == V(0) ? vector.alpha * sum : vector.alpha * sum + vector.beta * target;
 }
 
 enum class Padding { none, some, all };
@@ -37,26 +42,19 @@ inline Padding padding_in(const Index* columns) {
 }
 
 /// One step of rows_at_once rows: sums += values * x[columns]. In padding 0 is added, and x is not read.
-template <int Count, bool Padded, class V>
-inline void add_step(const Index* columns, const V* values, const Product<V>& product, V* sums, Index sums_stride) {
+template <bool Padded, class V>
+inline void add_step(const Index* columns, const V* values, const V* x, V* sums) {
   constexpr auto lanes = static_cast<Index>(simd::Simd<V>::size());
   const V zero = 0;
 #pragma GCC unroll 8
   for (Index r = 0; r < rows_at_once; r += lanes) {
-    const simd::Simd<V> value = simd::load(values + r);
     const Index* column = columns + r;
-#pragma GCC unroll 8
-    for (int j = 0; j < Count; ++j) {
-      const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
-      V* sum = sums + j * sums_stride + r;
-      if constexpr (Padded)
-        simd::store<V>(simd::load(sum) + value * simd::Simd<V>([&](auto lane) {
-                                           return *(column[lane] < 0 ? &zero : x + column[lane]);
-                                         }),
-                       sum);
-      else
-        simd::store<V>(simd::load(sum) + value * simd::gather(x, column), sum);
-    }
+    simd::Simd<V> factor;
+    if constexpr (Padded)
+      factor = simd::Simd<V>([&](auto lane) { return *(column[lane] < 0 ? &zero : x + column[lane]); });
+    else
+      factor = simd::gather(x, column);
+    simd::store<V>(simd::load(sums + r) + simd::load(values + r) * factor, sums + r);
   }
 }
 
@@ -81,8 +79,8 @@ inline Extent extent_of(const View<V>& matrix, Offset row) {
 
 /// A tile of neighbouring rows, step by step: what a step reads lies together, and the sums stay in the first-level
 /// cache. One thread a row.
-template <int Count, class V>
-void multiply_tile(const View<V>& matrix, const Product<V>& product, Offset row) {
+template <class V>
+void multiply_tile(const View<V>& matrix, const Vector<V>& vector, Offset row) {
   constexpr Index groups = rows_a_tile / rows_at_once;
   const Offset rows = matrix.rows - row < rows_a_tile ? matrix.rows - row : rows_a_tile;
   Extent extents[groups];
@@ -91,7 +89,7 @@ void multiply_tile(const View<V>& matrix, const Product<V>& product, Offset row)
     extents[g] = extent_of(matrix, row + g * rows_at_once);
     last = extents[g].end > last ? extents[g].end : last;
   }
-  V sums[Count * rows_a_tile] = {};
+  V sums[rows_a_tile] = {};
   // Every step begins on another page, where the CPU's own prefetching would start anew: two steps ahead are asked for,
   // and at the end the first ones of the next tile.
   const Index steps_ahead = matrix.width < 2 ? matrix.width : 2;
@@ -110,60 +108,60 @@ void multiply_tile(const View<V>& matrix, const Product<V>& product, Offset row)
       const Padding padding = k < extent.full ? Padding::none : padding_in(columns);
       V* sum = sums + g * rows_at_once;
       if (padding == Padding::none)
-        add_step<Count, false>(columns, values, product, sum, rows_a_tile);
+        add_step<false>(columns, values, vector.x, sum);
       else if (padding == Padding::some)
-        add_step<Count, true>(columns, values, product, sum, rows_a_tile);
+        add_step<true>(columns, values, vector.x, sum);
       else
         extent.end = k;  // nothing but padding follows
     }
   }
-  for (Offset r = 0; r < rows; ++r) store_row<Count>(product, static_cast<Index>(row + r), sums + r, rows_a_tile);
+  for (Offset r = 0; r < rows; ++r) store_row(vector, row + r, sums[r]);
 }
 
 /// A row stored for several threads: pieces of so many neighbouring entries.
-template <int Count, class V>
-void multiply_row(const View<V>& matrix, const Product<V>& product, Index row) {
-  V sums[Count] = {};
-  Offset place = static_cast<Offset>(row) * matrix.threads;
+template <class V>
+void multiply_row(const View<V>& matrix, const Vector<V>& vector, Offset row) {
+  V sum = 0;
+  Offset place = row * matrix.threads;
   for (Index left = matrix.lengths[row]; left > 0; left -= matrix.threads, place += matrix.slots) {
     const Index piece = left < matrix.threads ? left : matrix.threads;
-    for (Index k = 0; k < piece; ++k) {
-      const V value = matrix.values[place + k];
-      const V* x = product.x + matrix.columns[place + k];
-#pragma GCC unroll 8
-      for (int j = 0; j < Count; ++j) sums[j] += value * x[static_cast<std::size_t>(j) * product.x_stride];
-    }
+    for (Index k = 0; k < piece; ++k) sum += matrix.values[place + k] * vector.x[matrix.columns[place + k]];
   }
-  store_row<Count>(product, row, sums, 1);
+  store_row(vector, row, sum);
 }
 
-template <int Count, class V>
+/// All vectors of a product for some rows: their part of the matrix stays in the cache from one to the next.
+template <class V, class F>
+inline void for_each_vector(const Product<V>& product, F&& body) {
+  for (int j = 0; j < product.count; ++j) {
+    const auto number = static_cast<std::size_t>(j);
+    body(Vector<V>{product.alpha, product.x + number * product.x_stride, product.beta,
+                   product.y + number * product.y_stride});
+  }
+}
+
+template <class V>
 void multiply_chunk(const View<V>& matrix, const Product<V>& product, Offset begin, Offset end) {
   if (matrix.threads > 1) {
-    for (Offset row = begin; row < end; ++row) multiply_row<Count>(matrix, product, static_cast<Index>(row));
+    for (Offset row = begin; row < end; ++row)
+      for_each_vector(product, [&](const Vector<V>& vector) { multiply_row(matrix, vector, row); });
     return;
   }
-  for (Offset row = begin; row < end; row += rows_a_tile) multiply_tile<Count>(matrix, product, row);
-}
-
-template <int Count, class V>
-void multiply_counted(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads) {
-  const Offset rows = matrix.rows;
-  const Offset chunks = (rows + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Offset chunk = 0; chunk < chunks; ++chunk) {
-    const Offset end = (chunk + 1) * chunk_rows;
-    multiply_chunk<Count>(matrix, product, chunk * chunk_rows, end < rows ? end : rows);
-  }
+  for (Offset row = begin; row < end; row += rows_a_tile)
+    for_each_vector(product, [&](const Vector<V>& vector) { multiply_tile(matrix, vector, row); });
 }
 
 }  // namespace
 
 template <class V>
 void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads) {
-  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(product.count, [&](auto count) {
-    multiply_counted<decltype(count)::value>(matrix, product, chunk_rows, threads);
-  });
+  const Offset rows = matrix.rows;
+  const Offset chunks = (rows + chunk_rows - 1) / chunk_rows;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (Offset chunk = 0; chunk < chunks; ++chunk) {
+    const Offset end = (chunk + 1) * chunk_rows;
+    multiply_chunk(matrix, product, chunk * chunk_rows, end < rows ? end : rows);
+  }
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Product<V>&, Index, int);

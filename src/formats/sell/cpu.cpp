@@ -3,7 +3,6 @@
 
 #include "core/simd.hpp"
 #include "formats/sell/sell.hpp"
-#include "formats/vector_count.hpp"
 
 namespace weft::sell::WEFT_ISA_NAMESPACE {
 namespace {
@@ -47,7 +46,7 @@ inline void add_full_columns(const V* values, const Column* columns, Index rows,
 }
 
 /// C is the number of rows a slice, or 0 if it is only known in the matrix.
-template <Index C, int Count, class V, class Column>
+template <Index C, class V, class Column>
 void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index s, const Column* columns, const V* x) {
   const Slice& slice = matrix.slices[s];
   const Index rows = C > 0 ? C : matrix.slice_rows;
@@ -55,7 +54,8 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
   const Index full = matrix.shortest[s];
   const Offset first = static_cast<Offset>(s) * rows;
   const Index count = matrix.rows - first < rows ? static_cast<Index>(matrix.rows - first) : rows;
-  for (int j = 0; j < Count; ++j) {
+  // The slice stays in the cache from one vector to the next.
+  for (int j = 0; j < product.count; ++j) {
     const V* const xj = x + static_cast<std::size_t>(j) * product.x_stride;
     V sums[C > 0 ? C : most_slice_rows] = {};
     if constexpr (C > 0)
@@ -72,7 +72,7 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
   }
 }
 
-template <Index C, int Count, class V>
+template <Index C, class V>
 void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   // Small hand-outs even out a busy machine; neighbouring slices stay together for the caches' sake.
   const Index share = matrix.slice_count / (threads * 32);
@@ -81,9 +81,9 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
     const Slice& slice = matrix.slices[s];
     const std::uint16_t* columns = matrix.columns + slice.column;
     if (slice.base >= 0)
-      multiply_slice<C, Count>(matrix, product, s, columns, product.x + slice.base);
+      multiply_slice<C>(matrix, product, s, columns, product.x + slice.base);
     else
-      multiply_slice<C, Count>(matrix, product, s, reinterpret_cast<const Index*>(columns), product.x);
+      multiply_slice<C>(matrix, product, s, reinterpret_cast<const Index*>(columns), product.x);
   }
 }
 
@@ -91,21 +91,18 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
 
 template <class V>
 void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(product.count, [&](auto count) {
-    constexpr int vectors = decltype(count)::value;
-    switch (matrix.slice_rows) {
-      case 4:
-        return multiply_all<4, vectors>(matrix, product, threads);
-      case 8:
-        return multiply_all<8, vectors>(matrix, product, threads);
-      case 16:
-        return multiply_all<16, vectors>(matrix, product, threads);
-      case 32:
-        return multiply_all<32, vectors>(matrix, product, threads);
-      default:
-        return multiply_all<0, vectors>(matrix, product, threads);
-    }
-  });
+  switch (matrix.slice_rows) {
+    case 4:
+      return multiply_all<4>(matrix, product, threads);
+    case 8:
+      return multiply_all<8>(matrix, product, threads);
+    case 16:
+      return multiply_all<16>(matrix, product, threads);
+    case 32:
+      return multiply_all<32>(matrix, product, threads);
+    default:
+      return multiply_all<0>(matrix, product, threads);
+  }
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuMatrix<V>&, const Product<V>&, int);
