@@ -25,9 +25,10 @@ struct Tuning {
   int bce_piece = 1024;        ///< ... into pieces of so many entries
   /// bce gives a row so many threads that none has more than its share of the matrix; a share is at least and at most
   int bce_least_entries_a_thread = 4, bce_most_entries_a_thread = 512;
-  /// ell gives a row several threads while there are fewer threads than this, and each has as many entries left.
-  int ell_enough_threads = 1 << 18;
-  double ell_entries_per_thread = 4;
+  /// ell and sell give a row several threads while there are fewer threads than this, and each has as many entries
+  /// left.
+  int slice_enough_threads = 1 << 18;
+  double ell_entries_per_thread = 4, sell_entries_per_thread = 16;
 };
 
 /// The numbers for one architecture: `compute_capability` as in DeviceInfo, 90 for sm_90 and 0 for the emulator.

@@ -106,7 +106,7 @@ TEST(EllFormat, LengthsAreStoredWherePaddingIsMore) {
 
 TEST(EllFormat, FewLongRowsGetSeveralThreadsOnAGpu) {
   simt::Tuning tuning;
-  tuning.ell_enough_threads = 1000;
+  tuning.slice_enough_threads = 1000;
   tuning.ell_entries_per_thread = 4;
   const auto threads = [&](Index rows, Offset length, const std::string& variant) {
     const Offset entries = rows * length;

@@ -18,7 +18,7 @@ int choose_threads(const RowLengths& rows, Index width, const BuildOptions& opti
   const auto tuning =
       options.tuning ? *options.tuning : simt::tuning_for(::weft::describe(options.device).compute_capability);
   const double mean = std::min(rows.mean_row, static_cast<double>(width));
-  const Offset enough = options.variant == "rt" ? std::numeric_limits<Offset>::max() : tuning.ell_enough_threads;
+  const Offset enough = options.variant == "rt" ? std::numeric_limits<Offset>::max() : tuning.slice_enough_threads;
   int threads = 1;
   while (threads < warp_size && static_cast<Offset>(rows.rows) * threads < enough &&
          mean >= 2 * threads * tuning.ell_entries_per_thread)

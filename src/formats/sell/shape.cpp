@@ -13,8 +13,6 @@ constexpr Index windows[] = {1, 256, 1024, 4096, stretch};  // tried in this ord
 constexpr double sorting_costs = 0.02;  // as much as so many more entries: the order itself, and y and x out of order
 constexpr double worth_a_larger_window = 0.01;  // of the entries, saved by a larger window
 constexpr Offset most_stretches = 16;           // looked at in a large matrix
-constexpr Offset rows_in_flight = 132 * 2048;   // about what a large GPU works on at a time
-constexpr double entries_a_thread = 16;         // fewer do not pay for a further thread a row
 
 /// Sorts lengths in descending order; they are counted if the longest is not out of proportion.
 void sort_descending(std::vector<Index>& lengths, std::size_t begin, std::size_t end, std::vector<Index>& counts) {
@@ -88,9 +86,10 @@ Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions&
   shape.slice_rows = static_cast<Index>(options.parameter("c", cpu ? (value_bytes == 4 ? 16 : 8) : 32));
   if (!cpu) {
     // Threads a row only where there are too few rows to keep a GPU busy.
+    const simt::Tuning tuning = options.tuning.value_or(simt::Tuning());
     const double mean = rows == 0 ? 0 : static_cast<double>(offsets[rows]) / rows;
-    while (shape.threads < 32 && Offset(rows) * shape.threads < rows_in_flight &&
-           mean >= 2 * entries_a_thread * shape.threads)
+    while (shape.threads < 32 && Offset(rows) * shape.threads < tuning.slice_enough_threads &&
+           mean >= 2 * tuning.sell_entries_per_thread * shape.threads)
       shape.threads *= 2;
     shape.threads = static_cast<int>(options.parameter("t", shape.threads));
   }
