@@ -174,7 +174,7 @@ TEST(BceSetUp, HoldsTheMatrixForRandomRowsAndSettings) {
 }
 
 template <Value V>
-Storage<V> set_up_on(Device device, const Csr<V>& matrix, const Settings& settings) {
+Storage<V> set_up_on([[maybe_unused]] Device device, const Csr<V>& matrix, const Settings& settings) {
 #ifdef WEFT_HAS_CUDA
   if (device.kind() == Device::Kind::gpu) return on_cuda::bce::set_up(matrix, settings, device);
 #endif

@@ -19,7 +19,8 @@ void sort_window(const Offset* offsets, Index begin, Index end, Index* order, st
   for (Index row = begin; row < end; ++row) longest = std::max(longest, length(row));
   if (longest > 4 * static_cast<Offset>(end - begin) + 1024) {
     for (Index row = begin; row < end; ++row) order[row] = row;
-    std::stable_sort(order + begin, order + end, [&](Index a, Index b) { return length(a) > length(b); });
+    std::sort(order + begin, order + end,
+              [&](Index a, Index b) { return length(a) != length(b) ? length(a) > length(b) : a < b; });
     return;
   }
   // Counted: starts[l] is where rows of length longest - l begin.

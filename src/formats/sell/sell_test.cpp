@@ -223,7 +223,8 @@ INSTANTIATE_TEST_SUITE_P(Places, SellOnDevices, ::testing::ValuesIn(test::places
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SellOnDevices);
 
 template <Value V>
-Storage<V> built_on(Device device, const Csr<V>& matrix, const Shape& shape) {
+Storage<V> built_on([[maybe_unused]] Device device, [[maybe_unused]] const Csr<V>& matrix,
+                    [[maybe_unused]] const Shape& shape) {
   [[maybe_unused]] const BuildOptions options{.device = device, .variant = {}};
 #ifdef WEFT_HAS_CUDA
   if (device.kind() == Device::Kind::gpu) return on_cuda::sell::build_storage(matrix, shape, options);
