@@ -93,6 +93,30 @@ TEST(Plan, UnknownFormatNamesThoseThereAre) {
   EXPECT_THAT(error_of([&] { plan(matrix, {.products = 0}); }, ErrorCode::invalid_argument), HasSubstr("products"));
 }
 
+TEST(Plan, NumbersInAFormatsNameAreTakenOrRefused) {
+  const FormatName name = parse_format("sell:c=16:sigma=300");
+  EXPECT_EQ(name.format->name, "sell");
+  EXPECT_EQ(name.variant, "");
+  EXPECT_EQ(name.parameters, (std::map<std::string, std::int64_t>{{"c", 16}, {"sigma", 300}}));
+  EXPECT_EQ(parse_format("ell:rt:t=4").variant, "rt");
+
+  const auto matrix = tridiagonal(3);
+  const auto refusal = [&](const std::string& format) {
+    return error_of([&] { plan(matrix, {.format = format}); }, ErrorCode::invalid_argument);
+  };
+  EXPECT_EQ(refusal("sell:c=3"), "format 'sell': c must be a whole number from 4 to 64, not '3'");
+  EXPECT_THAT(refusal("sell:c=65"), HasSubstr("from 4 to 64"));
+  EXPECT_THAT(refusal("sell:c=8x"), HasSubstr("not '8x'"));
+  EXPECT_THAT(refusal("sell:c="), HasSubstr("not ''"));
+  EXPECT_THAT(refusal("sell:c=99999999999999999999"), HasSubstr("from 4 to 64"));
+  EXPECT_THAT(refusal("sell:t=3"), HasSubstr("a power of two from 1 to 32"));
+  EXPECT_THAT(refusal("sell:c=8:c=8"), HasSubstr("c is given twice"));
+  EXPECT_THAT(refusal("sell:b=8"), HasSubstr("has no parameter 'b'; it has: c, sigma, t, padding"));
+  EXPECT_THAT(refusal("coo:c=8"), HasSubstr("it has: none"));
+  EXPECT_THAT(refusal("ell:t=4:rt"), HasSubstr("'rt' is not PARAMETER=NUMBER"));
+  EXPECT_THAT(refusal("sell:"), HasSubstr("has no variant ''"));
+}
+
 TEST(Plan, WrongLengthsSayBoth) {
   auto p = plan(tridiagonal(4), {.format = "csr"});
   std::vector<double> x(5), y(4);
