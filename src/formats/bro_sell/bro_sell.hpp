@@ -69,11 +69,14 @@ Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::siz
 /// The width that all slices get if it costs little padding, else 0. `columns` are those of all slices together.
 Index equal_width(Index widest, Offset columns, Offset slices);
 
-/// `order`: the block rows of the part in the order of their slots; empty when it holds all of the pattern, sorted in
-/// windows of the shape's size.
+/// The slices of a part with their widths and marks, nothing more. `order`: the block rows of the part in the order of
+/// their slots; empty when it holds all of the pattern, sorted in windows of the shape's size.
 template <Value V>
-Part<V> build_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& shape, Array<Index> order,
-                   const BuildOptions& options);
+Part<V> measure_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& shape, Array<Index> order);
+
+/// The rest of a part: where everything lies, the packed columns and the values.
+template <Value V>
+void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, const BuildOptions& options);
 
 /// The whole set-up on the CPU, linear and parallel.
 template <Value V>

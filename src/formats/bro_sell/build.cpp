@@ -53,19 +53,23 @@ Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options) {
   const int block = block_for(matrix, options);
   const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
   const Shape shape = choose_shape(pattern, options, sizeof(V));
-  if (block == 1) {
-    storage.singles = build_part(matrix, pattern, shape, {}, options);
-    return storage;
+  Part<V> whole = measure_part(matrix, pattern, shape, {});
+  if (whole.masked_slices > 0) {
+    Split split = split_by_bytes(matrix, pattern, whole);
+    if (!split.singles.empty()) {
+      Singles singles = cut_singles(matrix.offsets, split.singles, block, options, sizeof(V));
+      const Pattern single = find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1);
+      storage.singles = measure_part(matrix, single, singles.shape, std::move(singles.order));
+      finish_part(matrix, single, storage.singles, options);
+      if (split.blocks.empty()) return storage;
+      whole = measure_part(matrix, pattern, shape, std::move(split.blocks));
+    }
   }
-  storage.blocks = build_part(matrix, pattern, shape, {}, options);
-  if (storage.blocks.masked_slices == 0) return storage;
-  Split split = split_by_bytes(matrix, pattern, storage.blocks);
-  if (split.singles.empty()) return storage;
-  storage.blocks = {};
-  if (!split.blocks.empty()) storage.blocks = build_part(matrix, pattern, shape, std::move(split.blocks), options);
-  Singles singles = cut_singles(matrix.offsets, split.singles, block, options, sizeof(V));
-  storage.singles = build_part(matrix, find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1), singles.shape,
-                               std::move(singles.order), options);
+  finish_part(matrix, pattern, whole, options);
+  if (block == 1)
+    storage.singles = std::move(whole);
+  else
+    storage.blocks = std::move(whole);
   return storage;
 }
 

@@ -129,30 +129,45 @@ Index equal_width(Index widest, Offset columns, Offset slices) {
   return static_cast<double>(slices) * widest <= 1.03 * static_cast<double>(columns) ? widest : 0;
 }
 
+namespace {
+
+/// Calls body(number, slice, its slots) for all slices, in parallel.
+template <Value V, class F>
+void for_each_slice(Part<V>& part, const Pattern& pattern, F&& body) {
+  const Index c = part.shape.slice_rows;
+  parallel_for(static_cast<Offset>(part.slices.size()), std::max(1, slots_at_once / c),
+               [&](Offset s) { body(s, part.slices[s], Slots(part.shape, pattern, part.order, part.rows, s)); });
+}
+
+}  // namespace
+
 template <Value V>
-Part<V> build_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& shape, Array<Index> order,
-                   const BuildOptions& options) {
+Part<V> measure_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& shape, Array<Index> order) {
   Part<V> part;
   part.shape = shape;
   part.rows = order.empty() ? pattern.rows : static_cast<Index>(order.size());
   part.order = order.empty() ? sell::sorted_rows(pattern.offsets, pattern.rows, shape.window) : std::move(order);
   const Index c = shape.slice_rows;
   const Offset slots = Offset(part.rows) * shape.threads;
-  const Offset count = (slots + c - 1) / c;
-  part.slices = Array<Slice>(static_cast<std::size_t>(count));
-  const auto each_slice = [&](auto&& body) {
-    parallel_for(count, std::max(1, slots_at_once / c),
-                 [&](Offset s) { body(s, part.slices[s], Slots(shape, pattern, part.order, part.rows, s)); });
-  };
-
-  // 1. Widths and marks, then where the groups lie.
-  each_slice([&](Offset, Slice& slice, const Slots& in) {
+  part.slices = Array<Slice>(static_cast<std::size_t>((slots + c - 1) / c));
+  for_each_slice(part, pattern, [&](Offset, Slice& slice, const Slots& in) {
     slice = {};
     slice.width = in.width;
     slice.marks = in.is_ragged ? ragged : 0;
     for (Index i = 0; i < c && shape.block > 1; ++i)
       if (in.end[i] > in.begin[i] && has_gaps(matrix, pattern, in.row[i])) slice.marks |= masked;
   });
+  for (const Slice& slice : part.slices) part.masked_slices += (slice.marks & masked) != 0;
+  return part;
+}
+
+template <Value V>
+void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, const BuildOptions& options) {
+  const Shape& shape = part.shape;
+  const Index c = shape.slice_rows;
+  const auto count = static_cast<Offset>(part.slices.size());
+
+  // 1. Where values and groups lie.
   Offset value = 0;
   std::uint32_t group = 0;
   const Index equal_width = width_if_equal(part);
@@ -166,7 +181,6 @@ Part<V> build_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& sh
     slice.group = group;
     value += Offset(slice.width) * shape.block * shape.block * c;
     group += static_cast<std::uint32_t>(groups_of(slice.width));
-    part.masked_slices += (slice.marks & masked) != 0;
   }
 
   require_sensible(value, 0, matrix.nonzeros(), sizeof(V), options);
@@ -175,7 +189,7 @@ Part<V> build_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& sh
   part.bases = Array<Index>(static_cast<std::size_t>(group) * group_columns);
   Array<std::uint8_t> codes(group);
   Array<Offset> words(static_cast<std::size_t>(count) + 1);
-  each_slice([&](Offset s, Slice& slice, const Slots& in) {
+  for_each_slice(part, pattern, [&](Offset s, Slice& slice, const Slots& in) {
     words[s] = word_layout(slice.width, slice.marks, c, shape.block).groups;
     for (Index g = 0; g < groups_of(slice.width); ++g) {
       const std::size_t number = slice.group + static_cast<std::size_t>(g);
@@ -196,7 +210,7 @@ Part<V> build_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& sh
 
   // 3. The words.
   part.words = Array<std::uint32_t>(static_cast<std::size_t>(words[count]), 0);
-  each_slice([&](Offset s, Slice& slice, const Slots& in) {
+  for_each_slice(part, pattern, [&](Offset s, Slice& slice, const Slots& in) {
     slice.word = words[s];
     std::uint32_t* const to = part.words.data() + slice.word;
     const WordLayout layout = word_layout(slice.width, slice.marks, c, shape.block);
@@ -216,7 +230,6 @@ Part<V> build_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& sh
   // 4. The values.
   part.values = Array<V>(static_cast<std::size_t>(value));
   place_values<V>(part, matrix.offsets, matrix.values, part.values.data());
-  return part;
 }
 
 namespace {
@@ -306,9 +319,10 @@ void place_values(const Part<V>& part, const Array<Offset>& offsets, std::span<c
   });
 }
 
-#define WEFT_INSTANTIATE(V)                                                                                       \
-  template Part<V> build_part<V>(const Csr<V>&, const Pattern&, const Shape&, Array<Index>, const BuildOptions&); \
-  template Split split_by_bytes<V>(const Csr<V>&, const Pattern&, const Part<V>&);                                \
+#define WEFT_INSTANTIATE(V)                                                                    \
+  template Part<V> measure_part<V>(const Csr<V>&, const Pattern&, const Shape&, Array<Index>); \
+  template void finish_part<V>(const Csr<V>&, const Pattern&, Part<V>&, const BuildOptions&);  \
+  template Split split_by_bytes<V>(const Csr<V>&, const Pattern&, const Part<V>&);             \
   template void place_values<V>(const Part<V>&, const Array<Offset>&, std::span<const V>, V*);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
