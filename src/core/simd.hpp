@@ -40,10 +40,6 @@ template <class Lanes, class V>
 inline Lanes load_as(const V* from) {
   return Lanes(from, std::experimental::element_aligned);
 }
-template <class Lanes, class V, class I>
-inline Lanes gather_as(const V* x, const I* indices) {
-  return Lanes([&](auto lane) { return x[indices[lane]]; });
-}
 template <class Lanes, class V>
 inline void store_as(const Lanes& lanes, V* to) {
   lanes.copy_to(to, std::experimental::element_aligned);

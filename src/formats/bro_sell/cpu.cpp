@@ -57,27 +57,38 @@ struct Cursor {
   }
 };
 
-/// Adds column (of blocks) number `column`, which all slots have and whose blocks are full.
-template <int B, Index C, class Lanes, class V>
-inline void add_full(const V* values, const Index* columns, const V* x, Lanes (&sums)[B][C / Lanes::size()]) {
+/// Adds a column of full blocks to the sums, C slots side by side. Checked: slots that have ended meet zeros instead of
+/// x.
+template <bool Checked, int B, Index C, class Lanes, class V>
+inline void add_column(const V* values, const Index* columns, const std::uint32_t* lengths, Index k, const V* x,
+                       Lanes (&sums)[B][C / Lanes::size()]) {
   constexpr Index lanes = static_cast<Index>(Lanes::size());
-  __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
+  static constexpr V zeros[B] = {};
+#pragma GCC unroll 36
+  for (int e = 0; e < B * B; ++e) __builtin_prefetch(reinterpret_cast<const char*>(values + e * C) + bytes_ahead);
 #pragma GCC unroll 8
   for (Index p = 0; p < C / lanes; ++p) {
-    if constexpr (B == 1) {
-      sums[0][p] += simd::load_as<Lanes>(values + p * lanes) * simd::gather_as<Lanes>(x, columns + p * lanes);
-    } else {
-      Index place[lanes];
+    const V* at[lanes];
 #pragma GCC unroll 8
-      for (Index lane = 0; lane < lanes; ++lane) place[lane] = columns[p * lanes + lane] * B;
+    for (Index lane = 0; lane < lanes; ++lane) {
+      const Index slot = p * lanes + lane;
+      at[lane] = x + static_cast<Offset>(columns[slot]) * B;
+      if (Checked && k >= static_cast<Index>(lengths[slot])) at[lane] = zeros;
+    }
 #pragma GCC unroll 8
-      for (int c = 0; c < B; ++c) {
-        const Lanes factor = simd::gather_as<Lanes>(x + c, place);
+    for (int c = 0; c < B; ++c) {
+      const Lanes factor([&](auto lane) { return at[lane][c]; });
 #pragma GCC unroll 8
-        for (int r = 0; r < B; ++r) sums[r][p] += simd::load_as<Lanes>(values + (r * B + c) * C + p * lanes) * factor;
-      }
+      for (int r = 0; r < B; ++r) sums[r][p] += simd::load_as<Lanes>(values + (r * B + c) * C + p * lanes) * factor;
     }
   }
+}
+
+/// Adds one slot's block, or what its mask leaves of it.
+template <int B, Index C, class V>
+inline void add_masked(const V* values, Index column, std::uint64_t mask, const V* x, V* sums) {
+  for (int e = 0; e < B * B; ++e)
+    if (mask >> e & 1) sums[(e / B) * C] += values[e * C] * x[static_cast<Offset>(column) * B + e % B];
 }
 
 /// The sums of one slice with one vector.
@@ -91,7 +102,7 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
   const WordLayout layout = word_layout(slice.width, slice.marks, C, B);
   const std::uint32_t* const lengths = slice.marks & ragged ? words + layout.lengths : nullptr;
   const std::uint32_t* const masks = slice.marks & masked ? words + layout.masks : nullptr;
-  Index full = masks ? 0 : slice.width;  // columns before this one need no look at lengths and masks
+  Index full = slice.width;  // columns before this one need no look at the lengths
   if (lengths)
     for (Index i = 0; i < C; ++i)
       if (static_cast<Index>(lengths[i]) < full) full = static_cast<Index>(lengths[i]);
@@ -106,32 +117,39 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
   for (int r = 0; r < B; ++r)
 #pragma GCC unroll 8
     for (Index p = 0; p < C / lanes; ++p) running[r][p] = 0;
+  if (masks) {
+    for (int r = 0; r < B; ++r)
+      for (Index i = 0; i < C; ++i) sums[r][i] = 0;
+    for (Index k = 0; k < slice.width; ++k, values += entries * C) {
+      if (k % group_columns == 0) cursor.decode();
+      for (Index i = 0; i < count; ++i) {
+        if (lengths && k >= static_cast<Index>(lengths[i])) continue;
+        const std::uint32_t* const at = masks + (static_cast<Offset>(k) * C + i) * mask_words(B);
+        const std::uint64_t mask = mask_words(B) == 1 ? at[0] : at[0] | static_cast<std::uint64_t>(at[1]) << 32;
+        add_masked<B, C>(values + i, cursor.columns[k % group_columns][i], mask, x, &sums[0][i]);
+      }
+    }
+    return;
+  }
   Index k = 0;
   for (; full - k >= group_columns; k += group_columns) {
     cursor.decode();
 #pragma GCC unroll 4
     for (int i = 0; i < group_columns; ++i, values += entries * C)
-      add_full<B, C, Lanes>(values, cursor.columns[i], x, running);
+      add_column<false, B, C, Lanes>(values, cursor.columns[i], lengths, k + i, x, running);
+  }
+  for (; k < slice.width; ++k, values += entries * C) {
+    if (k % group_columns == 0) cursor.decode();
+    const Index* const columns = cursor.columns[k % group_columns];
+    if (k < full)
+      add_column<false, B, C, Lanes>(values, columns, lengths, k, x, running);
+    else
+      add_column<true, B, C, Lanes>(values, columns, lengths, k, x, running);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < B; ++r)
 #pragma GCC unroll 8
     for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[r][p], sums[r] + p * lanes);
-
-  for (; k < slice.width; ++k, values += entries * C) {
-    if (k % group_columns == 0) cursor.decode();
-    const Index* const columns = cursor.columns[k % group_columns];
-    for (Index i = 0; i < count; ++i) {
-      if (lengths && k >= static_cast<Index>(lengths[i])) continue;
-      std::uint64_t mask = ~std::uint64_t(0);
-      if (masks) {
-        const std::uint32_t* const at = masks + (static_cast<Offset>(k) * C + i) * mask_words(B);
-        mask = mask_words(B) == 1 ? at[0] : at[0] | static_cast<std::uint64_t>(at[1]) << 32;
-      }
-      for (int e = 0; e < entries; ++e)
-        if (mask >> e & 1) sums[e / B][i] += values[e * C + i] * x[columns[i] * B + e % B];
-    }
-  }
 }
 
 template <int B, class V>
