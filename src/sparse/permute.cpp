@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sparse/canonical.hpp"
+#include "sparse/permutation.hpp"
 #include "sparse/row_parts.hpp"
 
 namespace weft {
@@ -21,8 +22,9 @@ std::string permutation_fault(std::span<const Index> order, Index size, const st
   return name + " is no permutation";
 }
 
-/// inverse[order[i]] == i. Throws Error(invalid_argument) unless `order` is a permutation of 0..size-1.
-Array<Index> inverse_of(std::span<const Index> order, Index size, const std::string& name) {
+}  // namespace
+
+Array<Index> inverse_permutation(std::span<const Index> order, Index size, const std::string& name) {
   if (order.size() != static_cast<std::size_t>(size))
     throw Error(ErrorCode::invalid_argument,
                 name + " has " + std::to_string(order.size()) + " elements instead of " + std::to_string(size));
@@ -41,13 +43,11 @@ Array<Index> inverse_of(std::span<const Index> order, Index size, const std::str
   return inverse;
 }
 
-}  // namespace
-
 template <Value V>
 Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span<const Index> column_order) {
   Array<Index> new_column;
-  if (!row_order.empty()) inverse_of(row_order, matrix.rows, "row_order");
-  if (!column_order.empty()) new_column = inverse_of(column_order, matrix.cols, "column_order");
+  if (!row_order.empty()) inverse_permutation(row_order, matrix.rows, "row_order");
+  if (!column_order.empty()) new_column = inverse_permutation(column_order, matrix.cols, "column_order");
 
   Csr<V> result{matrix.rows, matrix.cols, Array<Offset>(matrix.offsets.size()), Array<Index>(matrix.columns.size()),
                 Array<V>(matrix.values.size())};
