@@ -27,6 +27,7 @@ class SliceCounter {
   Offset cost(std::span<const Index> rows);
 
  private:
+  void next_round();
   const Pattern& pattern_;
   const BarModel& model_;
   Index line_elements_;
@@ -34,6 +35,11 @@ class SliceCounter {
   std::vector<std::uint64_t> table_;  // lines seen, with the round they were seen in
   std::uint64_t round_ = 0;
 };
+
+/// Orders the rows of a few slices anew, if that lessens their part of the objective: the greedy of Algorithm 2 among
+/// at most `chunk_slices` clusters.
+constexpr int chunk_slices = 64;
+void improve_chunk(const Pattern& pattern, std::span<Index> rows, const BarModel& model, Index line_elements);
 
 /// The objective of the rows in this order; `rows` has them all.
 Offset objective(const Pattern& pattern, std::span<const Index> rows, const BarModel& model, Index line_elements);

@@ -30,7 +30,14 @@ SliceCounter::SliceCounter(const Pattern& pattern, const BarModel& model, Index 
     : pattern_(pattern),
       model_(model),
       line_elements_(line_elements),
-      table_(std::bit_ceil(4 * static_cast<std::size_t>(model.slice_rows)), 0) {}
+      table_(std::bit_ceil(4 * static_cast<std::size_t>(std::max(1, std::min(model.slice_rows, pattern.rows)))), 0) {}
+
+/// Empties the table.
+void SliceCounter::next_round() {
+  if (++round_ < std::uint64_t(1) << 32) return;
+  std::fill(table_.begin(), table_.end(), 0);
+  round_ = 1;
+}
 
 Offset SliceCounter::cost(std::span<const Index> rows) {
   longest_first_.assign(rows.begin(), rows.end());
@@ -46,7 +53,7 @@ Offset SliceCounter::cost(std::span<const Index> rows) {
     const std::size_t mask = table_.size() - 1;
     std::uint64_t last = 0;  // neighbours often touch the same line
     int width = 0;
-    ++round_;  // empties the table
+    next_round();
     for (std::size_t i = 0; i < active; ++i) {
       const Index* row = pattern_.columns + pattern_.offsets[longest_first_[i]];
       width = std::max(width, step_bits(j == 0 ? -1 : row[j - 1], row[j]));
@@ -55,7 +62,7 @@ Offset SliceCounter::cost(std::span<const Index> rows) {
       if (key == last) continue;
       last = key;
       std::size_t slot = (line * 0x9E3779B97F4A7C15ull >> 32) & mask;
-      while (table_[slot] >> 32 == (round_ & 0xFFFFFFFFu) && table_[slot] != key) slot = (slot + 1) & mask;
+      while (table_[slot] >> 32 == round_ && table_[slot] != key) slot = (slot + 1) & mask;
       if (table_[slot] != key) {
         table_[slot] = key;
         ++lines;

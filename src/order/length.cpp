@@ -1,15 +1,15 @@
 #include <algorithm>
+#include <numeric>
 
 #include "order/methods.hpp"
-#include "sparse/group_by_key.hpp"
+#include "order/regroup.hpp"
 
 namespace weft::ordering {
 
-Array<Index> by_length(const Pattern& pattern) {
+Array<Index> by_length(const Pattern& pattern, const Array<Index>& rows) {
   // A row is no longer than the matrix is wide, so that a length is an Index.
-  const Index rows = pattern.rows;
   std::atomic<Index> longest{0};
-  parallel_ranges(rows, entry_grain, [&](Offset begin, Offset end) {
+  parallel_ranges(pattern.rows, entry_grain, [&](Offset begin, Offset end) {
     Index most = 0;
     for (Offset row = begin; row < end; ++row)
       most = std::max(most, static_cast<Index>(pattern.length(static_cast<Index>(row))));
@@ -18,13 +18,13 @@ Array<Index> by_length(const Pattern& pattern) {
     }
   });
   const Index most = longest.load();
-  Array<Index> order(static_cast<std::size_t>(rows));
-  const auto source = [&](Offset begin, Offset end, auto&& sink) {
-    for (Offset row = begin; row < end; ++row)
-      sink(most - static_cast<Index>(pattern.length(static_cast<Index>(row))), static_cast<Index>(row));
-  };
-  group_by_key(source, rows, Offset(most) + 1, Fields<Index>(order.data()));
-  return order;
+  return regroup(rows, Offset(most) + 1, [&](Index row) { return most - static_cast<Index>(pattern.length(row)); });
+}
+
+Array<Index> by_length(const Pattern& pattern) {
+  Array<Index> rows(static_cast<std::size_t>(pattern.rows));
+  std::iota(rows.begin(), rows.end(), 0);
+  return by_length(pattern, rows);
 }
 
 }  // namespace weft::ordering

@@ -8,6 +8,8 @@ namespace weft::ordering {
 
 /// Row numbers, the longest rows first, equally long ones as they stood.
 Array<Index> by_length(const Pattern& pattern);
+/// Likewise, from an order of the rows: equally long ones stay as they stand in it.
+Array<Index> by_length(const Pattern& pattern, const Array<Index>& rows);
 
 Array<Index> reverse_cuthill_mckee(const Pattern& pattern, const Progress& progress);
 
