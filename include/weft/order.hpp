@@ -54,10 +54,10 @@ Order order(const Csr<V>& matrix, Ordering ordering, const OrderOptions& options
 template <Value V>
 Offset bar_objective(const Csr<V>& matrix, const Order& order = {}, const BarModel& model = {});
 
-/// permute(matrix, order.rows, order.columns).
+/// permute(matrix, order.rows, order.columns, positions).
 template <Value V>
-Csr<V> permute(const Csr<V>& matrix, const Order& order) {
-  return permute(matrix, order.rows, order.columns);
+Csr<V> permute(const Csr<V>& matrix, const Order& order, Array<Offset>* positions = nullptr) {
+  return permute(matrix, order.rows, order.columns, positions);
 }
 
 }  // namespace weft

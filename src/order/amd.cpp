@@ -27,8 +27,8 @@ Array<Index> approximate_minimum_degree(const Pattern& pattern, const Progress& 
   parallel_for(nodes + 1, 1 << 15, [&](Offset i) { offsets[i] = pattern.offsets[i]; });
   parallel_for(pattern.nonzeros(), 1 << 15, [&](Offset i) { columns[i] = pattern.columns[i]; });
   report(progress, 0.1);  // it cannot be asked how far it is
-  const int status = static_cast<int>(
-      amd_l_order(nodes, offsets.data(), columns.data(), order.data(), nullptr, nullptr));
+  const int status =
+      static_cast<int>(amd_l_order(nodes, offsets.data(), columns.data(), order.data(), nullptr, nullptr));
   if (status == AMD_OUT_OF_MEMORY)
     throw Error(ErrorCode::out_of_memory, "not enough memory to order " + std::to_string(nodes) + " rows by amd");
   if (status != AMD_OK)
@@ -40,8 +40,9 @@ Array<Index> approximate_minimum_degree(const Pattern& pattern, const Progress& 
 }
 #else
 Array<Index> approximate_minimum_degree(const Pattern&, const Progress&) {
-  throw Error(ErrorCode::unsupported,
-              "this build has no ordering 'amd'; install SuiteSparse (Debian: libsuitesparse-dev) and build Weft again");
+  throw Error(
+      ErrorCode::unsupported,
+      "this build has no ordering 'amd'; install SuiteSparse (Debian: libsuitesparse-dev) and build Weft again");
 }
 #endif
 

@@ -31,7 +31,8 @@ std::vector<Offset> chunks_of(const Pattern& pattern, const Array<Index>& rows, 
   for (Offset slice = 0; slice < count; slice += slice_rows) {
     Offset more = 0;
     for (Offset i = slice; i < std::min(count, slice + slice_rows); ++i) more += pattern.length(rows[i]);
-    if (slice - begins.back() >= chunk_slices * slice_rows || (slice > begins.back() && entries + more > chunk_entries)) {
+    if (slice - begins.back() >= chunk_slices * slice_rows ||
+        (slice > begins.back() && entries + more > chunk_entries)) {
       begins.push_back(slice);
       entries = 0;
     }
@@ -43,7 +44,8 @@ std::vector<Offset> chunks_of(const Pattern& pattern, const Array<Index>& rows, 
 
 }  // namespace
 
-// 1. Four orders are weighed: as it stands, by length, and both with rows side by side that begin in the same line of x.
+// 1. Four orders are weighed: as it stands, by length, and both with rows side by side that begin in the same line of
+// x.
 // 2. The two best are cut into chunks of some slices, and the greedy runs in each of them, where it helps.
 // 3. The best of all is taken; the order as it stands when nothing is better.
 Array<Index> bro_aware(const Pattern& pattern, const BarModel& model, Index line_elements, const Progress& progress) {
@@ -60,8 +62,7 @@ Array<Index> bro_aware(const Pattern& pattern, const BarModel& model, Index line
   const Array<Index> by_line = regroup(natural, lines, first_line);
   std::vector<Candidate> candidates;
   for (const Array<Index>& order : {natural, by_length(pattern), by_line, by_length(pattern, by_line)}) {
-    candidates.push_back(
-        {order, objective(pattern, order, model, line_elements), static_cast<int>(candidates.size())});
+    candidates.push_back({order, objective(pattern, order, model, line_elements), static_cast<int>(candidates.size())});
     meter.add(work);
   }
   const Candidate as_it_stands = candidates.front();

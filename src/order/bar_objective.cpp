@@ -15,14 +15,13 @@ namespace weft::ordering {
 template <Value V>
 Index line_elements(const BarModel& model) {
   if (model.slice_rows < 1 || model.warp_rows < 1 || model.symbol_bits < 1)
-    throw Error(ErrorCode::invalid_argument,
-                "the model of bar needs slices, warps and symbols of 1 or more, not " +
-                    std::to_string(model.slice_rows) + ", " + std::to_string(model.warp_rows) + " and " +
-                    std::to_string(model.symbol_bits));
+    throw Error(ErrorCode::invalid_argument, "the model of bar needs slices, warps and symbols of 1 or more, not " +
+                                                 std::to_string(model.slice_rows) + ", " +
+                                                 std::to_string(model.warp_rows) + " and " +
+                                                 std::to_string(model.symbol_bits));
   if (model.line_bytes < static_cast<int>(sizeof(V)))
-    throw Error(ErrorCode::invalid_argument,
-                "the model of bar has cache lines of " + std::to_string(model.line_bytes) + " bytes, but a value has " +
-                    std::to_string(sizeof(V)));
+    throw Error(ErrorCode::invalid_argument, "the model of bar has cache lines of " + std::to_string(model.line_bytes) +
+                                                 " bytes, but a value has " + std::to_string(sizeof(V)));
   return model.line_bytes / static_cast<Index>(sizeof(V));
 }
 
@@ -111,7 +110,7 @@ Offset bar_objective(const Csr<V>& matrix, const Order& order, const BarModel& m
   return ordering::objective(ordering::Pattern(matrix), rows, model, line_elements);
 }
 
-#define WEFT_INSTANTIATE(V)                               \
+#define WEFT_INSTANTIATE(V)                                   \
   template Index ordering::line_elements<V>(const BarModel&); \
   template Offset bar_objective<V>(const Csr<V>&, const Order&, const BarModel&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
