@@ -42,8 +42,14 @@ Json to_json(const Measurement& m) {
 Json to_json(const Case& one) {
   Json measurements = Json::array();
   for (const Measurement& m : one.measurements) measurements.push_back(to_json(m));
-  return {{"source", one.source}, {"type", to_string(one.type)}, {"rows", one.rows},
-          {"cols", one.cols},     {"nonzeros", one.nonzeros},    {"measurements", std::move(measurements)}};
+  return {{"source", one.source},
+          {"type", to_string(one.type)},
+          {"rows", one.rows},
+          {"cols", one.cols},
+          {"nonzeros", one.nonzeros},
+          {"ordering", to_string(one.ordering)},
+          {"ordering_seconds", one.ordering_seconds},
+          {"measurements", std::move(measurements)}};
 }
 
 std::string csv_text(const std::string& text) {

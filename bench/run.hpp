@@ -11,6 +11,7 @@ namespace weft::bench {
 struct RunOptions {
   Device device;
   std::vector<std::string> formats;  ///< names and variants, see `formats_for`
+  Ordering order = Ordering::none;   ///< in which the formats store the matrix
   std::string peers = "none";        ///< see `find_peers`
   double seconds = 0.5;
   int groups = 11;

@@ -29,6 +29,7 @@ struct BenchOptions {
   std::vector<std::string> sources;
   std::string suite;
   std::string formats = "all";
+  std::string order = "none";
   std::string device = "cpu";
   std::string peers = "none";
   std::string json;
@@ -123,6 +124,7 @@ class Session {
       result = bench::run_case(source, matrix,
                                {.device = report_.device,
                                 .formats = formats_,
+                                .order = parse_ordering(options_.order),
                                 .peers = options_.peers,
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
@@ -148,6 +150,7 @@ int run(const BenchOptions& options) {
     throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
     for (const std::string& name : bench::split_names(options.formats)) require_format(name);
+  require_ordering(options.order);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
@@ -186,6 +189,10 @@ Command add_bench(CLI::App& tool) {
       ->check(CLI::IsMember({"quick", "standard"}));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
+  parser
+      ->add_option("--order", options->order,
+                   "store the matrices in another order: none, length, rcm, amd or bar (default none)")
+      ->type_name("ORDERING");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
       ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")

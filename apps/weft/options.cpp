@@ -79,6 +79,14 @@ void require_format(const std::string& name) {
   }
 }
 
+Ordering require_ordering(const std::string& name) {
+  try {
+    return parse_ordering(name);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 void require_target_folder(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
