@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "formats/bce/bce.hpp"
+#include "formats/bro_ell/bro_ell.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/ell/ell.hpp"
@@ -24,6 +25,7 @@ const std::vector<const Format*>& registry() {
       &sell::format(),
       &hyb::format(),
       &bce::format(),
+      &bro_ell::format(),
   };
   // clang-format on
   return all;
