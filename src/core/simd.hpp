@@ -36,4 +36,9 @@ inline bool any_negative(const Simd<V>& lanes) {
   return std::experimental::any_of(lanes < V(0));
 }
 
+template <class V>
+inline bool any_zero(const Simd<V>& lanes) {
+  return std::experimental::any_of(lanes == V(0));
+}
+
 }  // namespace weft::WEFT_ISA_NAMESPACE

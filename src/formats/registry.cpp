@@ -7,6 +7,7 @@
 
 #include "formats/bce/bce.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
+#include "formats/bro_ell/bro_ell.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/ell/ell.hpp"
@@ -25,6 +26,7 @@ const std::vector<const Format*>& registry() {
       &sell::format(),
       &hyb::format(),
       &bce::format(),
+      &bro_ell::format(),
       &bro_coo::format(),
   };
   // clang-format on
