@@ -236,6 +236,11 @@ TEST(PackedContainer, ForgedContentIsRefusedInASentence) {
             ell + "row 1 is not ascending columns of the matrix and zeros behind them");
   EXPECT_EQ(sentence_for("bro-ell", "symbols", 1, 0u),
             ell + "row 2 is not ascending columns of the matrix and zeros behind them");
+  // 70 rows have room for 96 in their slice: the last ones, of symbols and of values, are padding.
+  EXPECT_EQ(sentence_for("bro-ell", "symbols", 95, 1u << 31),
+            ell + "row 70 is not ascending columns of the matrix and zeros behind them");
+  EXPECT_EQ(sentence_for("bro-ell", "values", 95, std::numeric_limits<double>::quiet_NaN()),
+            ell + "row 70 is not ascending columns of the matrix and zeros behind them");
   const std::string coo = "a.weft: the .weft file holds no bro-coo matrix: ";
   EXPECT_EQ(sentence_for("bro-coo", "layout", 0, std::int64_t(-1)),
             coo + "its 'layout' does not fit the number of its columns");
