@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "formats/bce/bce.hpp"
+#include "formats/bro_coo/bro_coo.hpp"
 #include "formats/bro_ell/bro_ell.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
@@ -26,6 +27,7 @@ const std::vector<const Format*>& registry() {
       &hyb::format(),
       &bce::format(),
       &bro_ell::format(),
+      &bro_coo::format(),
   };
   // clang-format on
   return all;
