@@ -4,9 +4,11 @@
 
 #include <optional>
 
+#include "core/parallel.hpp"
 #include "core/timer.hpp"
 #include "formats/registry.hpp"
 #include "plan/probe.hpp"
+#include "plan/reordered.hpp"
 
 namespace weft {
 namespace {
@@ -19,15 +21,32 @@ struct Built {
   double product_seconds = 0;
 };
 
+/// A matrix as formats are to store it.
 template <Value V>
-Built<V> build(const FormatChoice& choice, const Csr<V>& matrix, const PlanOptions& options) {
+struct Stored {
+  Csr<V> matrix;
+  std::shared_ptr<VectorOrder<V>> order;  // none: in the caller's order
+  Array<Offset> positions;                // entry of `matrix` -> entry of the caller's; empty: the same
+};
+
+template <Value V>
+Stored<V> put_in_order(const Csr<V>& matrix, const Order& order, Device device) {
+  Stored<V> stored;
+  stored.matrix = permute(matrix, order, &stored.positions);
+  stored.order = std::make_shared<VectorOrder<V>>(device, matrix.rows, matrix.cols, order);
+  return stored;
+}
+
+template <Value V>
+Built<V> build(const FormatChoice& choice, const Stored<V>& stored, const PlanOptions& options) {
   Built<V> built;
   built.choice = choice;
   const Stopwatch watch;
-  built.op = choice.format->builder<V>()(matrix, {.device = options.device,
-                                                  .variant = choice.variant,
-                                                  .progress = options.progress,
-                                                  .parameters = choice.parameters});
+  built.op = choice.format->builder<V>()(stored.matrix, {.device = options.device,
+                                                         .variant = choice.variant,
+                                                         .progress = options.progress,
+                                                         .parameters = choice.parameters});
+  if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
   synchronize(options.device);
   built.setup_seconds = watch.seconds();
   return built;
@@ -44,7 +63,8 @@ constexpr double tie = 0.05;
 ///    cost more than it can ever return, or its own rule says that the lengths of the rows speak against it;
 /// 3. the fastest wins; within 5 % the cheapest set-up wins.
 template <Value V>
-Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info) {
+Built<V> choose(const Stored<V>& stored, const PlanOptions& options, PlanInfo& info) {
+  const Csr<V>& matrix = stored.matrix;
   Probe<V> probe(options.device, matrix.rows, matrix.cols);
   const Format& yardstick = *registry().front();
   std::vector<Built<V>> tried;
@@ -76,7 +96,7 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
       }
     }
     try {
-      Built<V> built = build<V>({&format, {}, {}}, matrix, options);
+      Built<V> built = build<V>({&format, {}, {}}, stored, options);
       const double allowance = is_yardstick ? 0.1 : largest_gain * static_cast<double>(options.products) * csr_seconds;
       built.product_seconds = probe.seconds(*built.op, std::min(0.1, 0.02 * allowance));
       if (is_yardstick) {
@@ -129,15 +149,24 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   describe(options.device);  // throws when there is no such device
 
   PlanInfo info;
+  info.ordering = options.order;
+  Stored<V> stored{matrix, nullptr, {}};
+  Order order;
+  if (options.order != Ordering::none) {
+    const Stopwatch ordering;
+    order = weft::order(matrix, options.order, {.progress = options.progress});
+    if (!order.empty()) stored = put_in_order(matrix, order, options.device);
+    info.ordering_seconds = ordering.seconds();
+  }
   Built<V> forward;
   if (options.format == "auto") {
-    forward = choose(matrix, options, info);
+    forward = choose(stored, options, info);
   } else {
     const FormatChoice choice = find_format(options.format, options.device, value_type<V>);
     if (!choice.format->info.deterministic && !options.allow_nondeterministic)
       throw Error(ErrorCode::unsupported, "format '" + choice.format->info.name +
                                               "' is not deterministic; plan with allow_nondeterministic to use it");
-    forward = build(choice, matrix, options);
+    forward = build(choice, stored, options);
   }
 
   const OperatorInfo built = forward.op->info();
@@ -159,7 +188,14 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   Array<Offset> positions;
   std::unique_ptr<Operator<V>> transposed;
   if (options.transpose) {
-    const Csr<V> other = transpose(matrix, &positions);
+    Stored<V> other{transpose(stored.matrix, &positions), nullptr, {}};
+    if (stored.order) {
+      // What was the order of the rows is now that of the columns; `positions` leads to the caller's values.
+      other.order =
+          std::make_shared<VectorOrder<V>>(options.device, matrix.cols, matrix.rows, Order{order.columns, order.rows});
+      parallel_for(static_cast<std::int64_t>(positions.size()), 1 << 15,
+                   [&](std::int64_t i) { positions[i] = stored.positions[positions[i]]; });
+    }
     Built<V> second = build(forward.choice, other, options);
     info.bytes += second.op->info().bytes;
     info.setup_seconds += second.setup_seconds;
