@@ -33,6 +33,14 @@ if(LIBLZMA_FOUND)
   target_link_libraries(weft PRIVATE LibLZMA::LibLZMA)
   target_compile_definitions(weft PRIVATE WEFT_HAS_LZMA)
 endif()
+if(AMD_FOUND)
+  # By name, not by path, so that what is installed does not tell where it was built.
+  get_filename_component(weft_amd_folder ${WEFT_AMD_LIBRARY} DIRECTORY)
+  target_include_directories(weft SYSTEM PRIVATE ${WEFT_AMD_INCLUDE})
+  target_link_directories(weft PUBLIC $<BUILD_INTERFACE:${weft_amd_folder}>)
+  target_link_libraries(weft PRIVATE amd)
+  target_compile_definitions(weft PRIVATE WEFT_HAS_AMD)
+endif()
 
 # CPU kernels, once per instruction set, optimised in every build type. They say themselves what is to be a vector: left to the
 # compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).

@@ -12,6 +12,14 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 find_package(ZLIB QUIET)
 find_package(LibLZMA QUIET)
+# AMD of SuiteSparse, for an ordering of that name.
+find_path(WEFT_AMD_INCLUDE amd.h PATH_SUFFIXES suitesparse)
+find_library(WEFT_AMD_LIBRARY amd)
+mark_as_advanced(WEFT_AMD_INCLUDE WEFT_AMD_LIBRARY)
+set(AMD_FOUND OFF)
+if(WEFT_AMD_INCLUDE AND WEFT_AMD_LIBRARY)
+  set(AMD_FOUND ON)
+endif()
 
 # `weft_defaults` carries warnings (less -Wrestrict, which GCC 12 raises falsely on std::string sums) and, in sanitizer builds, their flags; it is never exported.
 add_library(weft_defaults INTERFACE)

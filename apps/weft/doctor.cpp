@@ -32,6 +32,7 @@ constexpr Piece pieces[] = {
     {"emulator", WEFT_BUILT_WITH_EMULATOR != 0, "runs the GPU kernels on the CPU, for tests"},
     {"zlib", WEFT_BUILT_WITH_ZLIB != 0, "reads and writes .gz"},
     {"lzma", WEFT_BUILT_WITH_LZMA != 0, "reads .xz"},
+    {"AMD", WEFT_BUILT_WITH_AMD != 0, "orders matrices by approximate minimum degree"},
 };
 
 /// A device and how fast it moves memory; 0 when that could not be found out.

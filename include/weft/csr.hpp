@@ -42,9 +42,11 @@ template <Value V>
 Csr<V> transpose(const Csr<V>& matrix, Array<Offset>* positions = nullptr);
 
 /// Row i of the result is row `row_order[i]` of `matrix`; column j is column `column_order[j]`. An empty span keeps the
-/// order. Throws Error(invalid_argument) unless the spans are permutations.
+/// order. When `positions` is given it receives, for each entry of the result, its position in `matrix`. Throws
+/// Error(invalid_argument) unless the spans are permutations.
 template <Value V>
-Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span<const Index> column_order);
+Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span<const Index> column_order,
+               Array<Offset>* positions = nullptr);
 
 /// The same matrix with other values: f64 to f32 rounds.
 template <Value To, Value From>

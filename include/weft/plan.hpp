@@ -2,6 +2,7 @@
 #include <weft/buffer.hpp>
 #include <weft/csr.hpp>
 #include <weft/device.hpp>
+#include <weft/order.hpp>
 #include <weft/runtime.hpp>
 
 #include <iosfwd>
@@ -28,9 +29,10 @@ struct DeviceVectors {
 
 struct PlanOptions {
   Device device = Device::cpu();
-  std::string format = "auto";   ///< a name of the registry, "csr" or with a variant "csr:vector", or "auto"
-  std::int64_t products = 1000;  ///< how often you will multiply: more products pay for a more expensive set-up
-  bool transpose = false;        ///< you will also multiply by the transposed matrix
+  std::string format = "auto";      ///< a name of the registry, "csr" or with a variant "csr:vector", or "auto"
+  Ordering order = Ordering::none;  ///< store the matrix in this order; x and y stay in yours
+  std::int64_t products = 1000;     ///< how often you will multiply: more products pay for a more expensive set-up
+  bool transpose = false;           ///< you will also multiply by the transposed matrix
   bool allow_nondeterministic = false;
   Progress progress = {};
 };
@@ -48,6 +50,7 @@ struct Candidate {
 struct PlanInfo {
   std::string format;   ///< with its variant: "csr:vector8"
   std::string details;  ///< parameters the format chose, one line
+  Ordering ordering = Ordering::none;
   Device device;
   ValueType type = ValueType::f64;
   Index rows = 0;
@@ -58,6 +61,7 @@ struct PlanInfo {
   Offset padding = 0;           ///< entries stored besides the matrix's own (without the transposed matrix)
   double setup_seconds = 0;     ///< building the chosen format
   double upload_seconds = 0;    ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
+  double ordering_seconds = 0;  ///< finding the order and reordering the matrix
   double planning_seconds = 0;  ///< everything between the call of plan() and its return
   double product_seconds = 0;   ///< measured by auto; 0 for a named format
   bool deterministic = true;
@@ -115,13 +119,15 @@ class Plan {
 
 /// Chooses a format for `matrix` (which must be canonical) and builds it. The plan may share the matrix's arrays; after
 /// changing them call update_values. Throws Error(invalid_argument) for an unknown format (naming those there are),
-/// Error(unsupported) when the named format cannot do what is asked (naming those that can), Error(no_device).
+/// Error(unsupported) when the named format cannot do what is asked (naming those that can) or the matrix cannot be put
+/// in the order asked for, Error(no_device).
 template <Value V>
 Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options = {});
 
 /// Plans the matrix of a .weft file. One that is stored in a packed format (see write_weft_as in io.hpp) is used as it
-/// is stored, without encoding it anew, when `options.format` is "auto" or that format's plain name; otherwise the file
-/// is read and planned as `plan` does. Throws as read_weft and plan do: no kernel ever runs on a file that was altered.
+/// is stored, without encoding it anew, when `options.format` is "auto" or that format's plain name and no other
+/// order is asked for; otherwise the file is read and planned as `plan` does. Throws as read_weft and plan do: no
+/// kernel ever runs on a file that was altered.
 template <Value V>
 Plan<V> load_plan(const std::string& path, const PlanOptions& options = {});
 

@@ -9,6 +9,7 @@
 #include <weft/formats.hpp>
 #include <weft/generate.hpp>
 #include <weft/io.hpp>
+#include <weft/order.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime.hpp>
 #include <weft/spmv.hpp>

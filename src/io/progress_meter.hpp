@@ -16,6 +16,12 @@ class ProgressMeter {
   ProgressMeter(const Progress& progress, std::int64_t total, double begin = 0, double end = 1)
       : progress_(progress), total_(std::max<std::int64_t>(total, 1)), begin_(begin), end_(end) {}
 
+  /// Asks whether to stop without having done more: for work of unknown length. From one thread only.
+  void poll() {
+    if (progress_ && !progress_(begin_ + (end_ - begin_) * static_cast<double>(done_) / static_cast<double>(total_)))
+      throw Error(ErrorCode::cancelled, "cancelled");
+  }
+
   /// May be called from several threads. Throws Error(cancelled) when the callback asks to stop.
   void add(std::int64_t amount) {
     if (!progress_) return;

@@ -35,6 +35,8 @@ std::string fixed(double value, int digits) {
 std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
   out << info.format << " on " << info.device.name() << ", " << to_string(info.type) << ", " << info.rows << " x "
       << info.cols << ", " << info.nonzeros << " nonzeros\n";
+  if (info.ordering != Ordering::none)
+    out << "  in the order " << to_string(info.ordering) << ", found in " << duration(info.ordering_seconds) << "\n";
   if (!info.details.empty()) out << "  " << info.details << "\n";
   out << "  " << fixed(static_cast<double>(info.bytes) / 1e6, 1) << " MB, " << fixed(info.bytes_per_nonzero, 2)
       << " bytes/nonzero";

@@ -31,7 +31,9 @@ Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
   const Format* const format = container ? io::packed_format(*container) : nullptr;
   if (!format) return plan(read_weft<V>(path), options);
   const io::Packed<V> packed = io::unpack<V>(*container, *format);
-  if (options.format != "auto" && options.format != format->info.name) return plan(packed.matrix, options);
+  const bool as_stored =
+      (options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none;
+  if (!as_stored) return plan(packed.matrix, options);
 
   describe(options.device);  // throws when there is no such device
   Built<V> built;
@@ -42,7 +44,7 @@ Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
   built.setup_seconds = loading.seconds();
   PlanInfo info;
   info.stored = true;
-  return finish_plan(std::move(built), std::move(info), packed.matrix, options, watch);
+  return finish_plan<V>(std::move(built), std::move(info), {packed.matrix, nullptr, {}}, {}, options, watch);
 }
 
 #define WEFT_INSTANTIATE(V) template Plan<V> load_plan<V>(const std::string&, const PlanOptions&);

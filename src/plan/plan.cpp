@@ -23,7 +23,8 @@ constexpr double tie = 0.05;
 ///    cost more than it can ever return, or its own rule says that the lengths of the rows speak against it;
 /// 3. the fastest wins; within 5 % the cheapest set-up wins.
 template <Value V>
-Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info) {
+Built<V> choose(const Stored<V>& stored, const PlanOptions& options, PlanInfo& info) {
+  const Csr<V>& matrix = stored.matrix;
   Probe<V> probe(options.device, matrix.rows, matrix.cols);
   const Format& yardstick = *registry().front();
   std::vector<Built<V>> tried;
@@ -55,7 +56,7 @@ Built<V> choose(const Csr<V>& matrix, const PlanOptions& options, PlanInfo& info
       }
     }
     try {
-      Built<V> built = build<V>({&format, {}, {}}, matrix, options);
+      Built<V> built = build<V>({&format, {}, {}}, stored, options);
       const double allowance = is_yardstick ? 0.1 : largest_gain * static_cast<double>(options.products) * csr_seconds;
       built.product_seconds = probe.seconds(*built.op, std::min(0.1, 0.02 * allowance));
       if (is_yardstick) {
@@ -108,18 +109,27 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   describe(options.device);  // throws when there is no such device
 
   PlanInfo info;
+  info.ordering = options.order;
+  Stored<V> stored{matrix, nullptr, {}};
+  Order order;
+  if (options.order != Ordering::none) {
+    const Stopwatch ordering;
+    order = weft::order(matrix, options.order, {.progress = options.progress});
+    if (!order.empty()) stored = put_in_order(matrix, order, options.device);
+    info.ordering_seconds = ordering.seconds();
+  }
   Built<V> forward;
   if (options.format == "auto") {
-    forward = choose(matrix, options, info);
+    forward = choose(stored, options, info);
   } else {
     const FormatChoice choice = find_format(options.format, options.device, value_type<V>);
     if (!choice.format->info.deterministic && !options.allow_nondeterministic)
       throw Error(ErrorCode::unsupported, "format '" + choice.format->info.name +
                                               "' is not deterministic; plan with allow_nondeterministic to use it");
-    forward = build(choice, matrix, options);
+    forward = build(choice, stored, options);
   }
 
-  return finish_plan(std::move(forward), std::move(info), matrix, options, watch);
+  return finish_plan(std::move(forward), std::move(info), stored, order, options, watch);
 }
 
 #define WEFT_INSTANTIATE(V) template Plan<V> plan<V>(const Csr<V>&, const PlanOptions&);

@@ -10,7 +10,7 @@ namespace {
 /// Rows past this are sorted by all threads together.
 constexpr Offset long_row = 1 << 17;
 
-template <Value V>
+template <class V>
 void insertion_sort(Index* columns, V* values, Offset length) {
   for (Offset i = 1; i < length; ++i) {
     const Index column = columns[i];
@@ -26,7 +26,7 @@ void insertion_sort(Index* columns, V* values, Offset length) {
 }
 
 /// Sorts one row on the calling thread; `keys` and `ordered` are scratch that lives from row to row.
-template <Value V>
+template <class V>
 void sort_row(Index* columns, V* values, Offset length, std::vector<std::uint64_t>& keys, std::vector<V>& ordered) {
   if (std::is_sorted(columns, columns + length)) return;
   if (length <= 24) return insertion_sort(columns, values, length);
@@ -43,7 +43,7 @@ void sort_row(Index* columns, V* values, Offset length, std::vector<std::uint64_
   }
 }
 
-template <Value V>
+template <class V>
 void sort_long_row(Index cols, Index* columns, V* values, Offset length) {
   FieldArrays<Index, V> ordered(length);
   const auto source = [&](Offset begin, Offset end, auto&& sink) {
@@ -134,7 +134,7 @@ Csr<V> merge_duplicates(const Csr<V>& sorted) {
 
 }  // namespace
 
-template <Value V>
+template <class V>
 void sort_rows(Index rows, Index cols, const Offset* offsets, Index* columns, V* values) {
   std::mutex mutex;
   std::vector<Index> long_rows;
@@ -191,6 +191,7 @@ void check_dimensions(std::int64_t rows, std::int64_t cols) {
   template void sort_rows(Index, Index, const Offset*, Index*, V*); \
   template Csr<V> make_canonical(Csr<V>, bool, Duplicates, const std::function<std::string(Index row, Index column)>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+template void sort_rows(Index, Index, const Offset*, Index*, Offset*);
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

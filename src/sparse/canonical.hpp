@@ -6,9 +6,9 @@
 namespace weft {
 
 /// Sorts the columns of each row, in place; entries at the same column keep their order. Parallel; linear in the
-/// entries but for the logarithm of a row's length.
-template <Value V>
-void sort_rows(Index rows, Index cols, const Offset* offsets, Index* columns, V* values);
+/// entries but for the logarithm of a row's length. Values, or positions, move along.
+template <class T>
+void sort_rows(Index rows, Index cols, const Offset* offsets, Index* columns, T* values);
 
 /// Makes a matrix canonical whose offsets are right and whose columns are in range, but neither sorted nor unique.
 /// `own_arrays`: its columns and values may be changed in place; else they are copied when they must change.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sparse/canonical.hpp"
+#include "sparse/permutation.hpp"
 #include "sparse/row_parts.hpp"
 
 namespace weft {
@@ -21,8 +22,9 @@ std::string permutation_fault(std::span<const Index> order, Index size, const st
   return name + " is no permutation";
 }
 
-/// inverse[order[i]] == i. Throws Error(invalid_argument) unless `order` is a permutation of 0..size-1.
-Array<Index> inverse_of(std::span<const Index> order, Index size, const std::string& name) {
+}  // namespace
+
+Array<Index> inverse_permutation(std::span<const Index> order, Index size, const std::string& name) {
   if (order.size() != static_cast<std::size_t>(size))
     throw Error(ErrorCode::invalid_argument,
                 name + " has " + std::to_string(order.size()) + " elements instead of " + std::to_string(size));
@@ -41,16 +43,16 @@ Array<Index> inverse_of(std::span<const Index> order, Index size, const std::str
   return inverse;
 }
 
-}  // namespace
-
 template <Value V>
-Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span<const Index> column_order) {
+Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span<const Index> column_order,
+               Array<Offset>* positions) {
   Array<Index> new_column;
-  if (!row_order.empty()) inverse_of(row_order, matrix.rows, "row_order");
-  if (!column_order.empty()) new_column = inverse_of(column_order, matrix.cols, "column_order");
+  if (!row_order.empty()) inverse_permutation(row_order, matrix.rows, "row_order");
+  if (!column_order.empty()) new_column = inverse_permutation(column_order, matrix.cols, "column_order");
 
   Csr<V> result{matrix.rows, matrix.cols, Array<Offset>(matrix.offsets.size()), Array<Index>(matrix.columns.size()),
                 Array<V>(matrix.values.size())};
+  if (positions) *positions = Array<Offset>(matrix.columns.size());
   const auto old_row = [&](Offset row) { return row_order.empty() ? static_cast<Index>(row) : row_order[row]; };
   parallel_for(matrix.rows, entry_grain, [&](Offset row) {
     result.offsets[row] = matrix.offsets[old_row(row) + 1] - matrix.offsets[old_row(row)];
@@ -61,15 +63,23 @@ Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span
     for (Offset i = begin; i < end; ++i) {
       const Index column = matrix.columns[i + shift];
       result.columns[i] = column_order.empty() ? column : new_column[column];
-      result.values[i] = matrix.values[i + shift];
+      if (positions)
+        (*positions)[i] = i + shift;
+      else
+        result.values[i] = matrix.values[i + shift];
     }
   });
-  if (!column_order.empty())
+  if (!column_order.empty() && positions)
+    sort_rows(result.rows, result.cols, result.offsets.data(), result.columns.data(), positions->data());
+  else if (!column_order.empty())
     sort_rows(result.rows, result.cols, result.offsets.data(), result.columns.data(), result.values.data());
+  if (positions)
+    parallel_for(result.nonzeros(), entry_grain, [&](Offset i) { result.values[i] = matrix.values[(*positions)[i]]; });
   return result;
 }
 
-#define WEFT_INSTANTIATE(V) template Csr<V> permute(const Csr<V>&, std::span<const Index>, std::span<const Index>);
+#define WEFT_INSTANTIATE(V) \
+  template Csr<V> permute(const Csr<V>&, std::span<const Index>, std::span<const Index>, Array<Offset>*);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

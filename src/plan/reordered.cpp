@@ -1,0 +1,175 @@
+#include "plan/reordered.hpp"
+
+#include <algorithm>
+
+#include "core/gpu_runtime.hpp"
+#include "core/parallel.hpp"
+#include "formats/vectors.hpp"
+#include "sparse/permutation.hpp"
+
+#define WEFT_DECLARE_MOVES(WORLD)        \
+  namespace weft::WORLD::reordered {     \
+  template <Value V>                     \
+  ::weft::VectorMoves<V> vector_moves(); \
+  }
+WEFT_DECLARE_MOVES(on_cuda)
+WEFT_DECLARE_MOVES(on_emulator)
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t grain = 1 << 14;
+
+template <Value V>
+void gather_on_cpu(const Index* order, Index count, const Product<V>& product, V* to, Stream) {
+  for (int j = 0; j < product.count; ++j) {
+    const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+    V* target = to + static_cast<std::size_t>(j) * static_cast<std::size_t>(count);
+    parallel_for(count, grain, [&](std::int64_t i) { target[i] = x[order[i]]; });
+  }
+}
+
+template <Value V>
+void spread_on_cpu(const Index* places, Index count, const V* sums, const Product<V>& product, Stream) {
+  for (int j = 0; j < product.count; ++j) {
+    V* y = product.y + static_cast<std::size_t>(j) * product.y_stride;
+    const V* from = sums + static_cast<std::size_t>(j) * static_cast<std::size_t>(count);
+    parallel_for(count, grain, [&](std::int64_t i) {
+      const V sum = product.alpha * from[places[i]];
+      y[i] = product.beta == V(0) ? sum : sum + product.beta * y[i];
+    });
+  }
+}
+
+template <Value V>
+VectorMoves<V> moves_on(Device device) {
+  if (device.is_cpu()) return {&gather_on_cpu<V>, &spread_on_cpu<V>};
+#ifdef WEFT_HAS_CUDA
+  if (device.kind() == Device::Kind::gpu) return on_cuda::reordered::vector_moves<V>();
+#endif
+#ifdef WEFT_HAS_EMULATOR
+  if (device.kind() == Device::Kind::emulator) return on_emulator::reordered::vector_moves<V>();
+#endif
+  describe(device);  // throws, saying what this build lacks
+  throw Error(ErrorCode::no_device, "this build cannot use " + device.name());
+}
+
+}  // namespace
+
+template <Value V>
+VectorOrder<V>::VectorOrder(Device device, Index rows, Index cols, const Order& order)
+    : device_(device), rows_(rows), cols_(cols), moves_(moves_on<V>(device)) {
+  if (!order.columns.empty()) {
+    columns_ = placed(device, order.columns);
+    x_ = room(device, cols);
+  }
+  if (!order.rows.empty()) {
+    places_ = placed(device, inverse_permutation(order.rows, rows, "the order of the rows"));
+    sums_ = room(device, rows);
+  }
+}
+
+template <Value V>
+template <class T>
+typename VectorOrder<V>::template Placed<T> VectorOrder<V>::placed(Device device, Array<T> array) {
+  Placed<T> result;
+  if (device.is_cpu())
+    result.host = std::move(array);
+  else
+    result.device = DeviceBuffer<T>(device, array);
+  return result;
+}
+
+template <Value V>
+typename VectorOrder<V>::template Placed<V> VectorOrder<V>::room(Device device, Index length) {
+  const std::size_t size = static_cast<std::size_t>(length) * vectors_at_once;
+  Placed<V> result;
+  if (device.is_cpu())
+    result.host = Array<V>(size);
+  else
+    result.device = DeviceBuffer<V>(device, size);
+  return result;
+}
+
+template <Value V>
+std::size_t VectorOrder<V>::bytes() const {
+  return (columns_.size() + places_.size()) * sizeof(Index);
+}
+
+template <Value V>
+void VectorOrder<V>::apply(Operator<V>& inner, const Product<V>& product, Stream stream) {
+  // The rows' order does not matter to beta y, and nothing else is wanted.
+  if (product.alpha == V(0)) return inner.apply(product, stream);
+  const gpu::CurrentDevice current(device_);
+  for (int first = 0; first < product.count; first += vectors_at_once) {
+    Product<V> group = product;
+    const auto j = static_cast<std::size_t>(first);
+    if (cols_ > 0) group.x += j * product.x_stride;
+    group.y += j * product.y_stride;
+    group.count = std::min(vectors_at_once, product.count - first);
+    apply_group(inner, group, stream);
+  }
+}
+
+template <Value V>
+void VectorOrder<V>::apply_group(Operator<V>& inner, const Product<V>& product, Stream stream) {
+  Product<V> work = product;
+  if (columns_.size() > 0) {
+    moves_.gather(columns_.data(), cols_, product, x_.data(), stream);
+    work.x = x_.data();
+    work.x_stride = static_cast<std::size_t>(cols_);
+  }
+  if (places_.size() == 0) return inner.apply(work, stream);
+  work.alpha = 1;
+  work.beta = 0;
+  work.y = sums_.data();
+  work.y_stride = static_cast<std::size_t>(rows_);
+  inner.apply(work, stream);
+  moves_.spread(places_.data(), rows_, sums_.data(), product, stream);
+}
+
+namespace {
+
+template <Value V>
+class ReorderedOperator final : public Operator<V> {
+ public:
+  ReorderedOperator(std::unique_ptr<Operator<V>> inner, std::shared_ptr<VectorOrder<V>> order, Array<Offset> positions)
+      : inner_(std::move(inner)), order_(std::move(order)), positions_(std::move(positions)) {}
+
+  void apply(const Product<V>& product, Stream stream) override { order_->apply(*inner_, product, stream); }
+
+  void update_values(std::span<const V> csr_values) override {
+    if (positions_.empty()) return inner_->update_values(csr_values);
+    Array<V> values(csr_values.size());
+    parallel_for(static_cast<std::int64_t>(values.size()), 1 << 15,
+                 [&](std::int64_t i) { values[i] = csr_values[positions_[i]]; });
+    inner_->update_values(values);
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info = inner_->info();
+    info.bytes += order_->bytes();
+    return info;
+  }
+
+ private:
+  std::unique_ptr<Operator<V>> inner_;
+  std::shared_ptr<VectorOrder<V>> order_;
+  Array<Offset> positions_;
+};
+
+}  // namespace
+
+template <Value V>
+std::unique_ptr<Operator<V>> in_callers_order(std::unique_ptr<Operator<V>> inner, std::shared_ptr<VectorOrder<V>> order,
+                                              Array<Offset> positions) {
+  return std::make_unique<ReorderedOperator<V>>(std::move(inner), std::move(order), std::move(positions));
+}
+
+#define WEFT_INSTANTIATE(V)                                                               \
+  template class VectorOrder<V>;                                                          \
+  template std::unique_ptr<Operator<V>> in_callers_order<V>(std::unique_ptr<Operator<V>>, \
+                                                            std::shared_ptr<VectorOrder<V>>, Array<Offset>);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft

@@ -1,0 +1,67 @@
+#pragma once
+#include <weft/buffer.hpp>
+#include <weft/order.hpp>
+
+#include <memory>
+
+#include "formats/operator.hpp"
+
+namespace weft {
+
+/// How vectors are moved around a product with a reordered matrix; each device has its own two functions.
+template <Value V>
+struct VectorMoves {
+  /// to[j * count + i] = x_j[order[i]] for all vectors of the product.
+  void (*gather)(const Index* order, Index count, const Product<V>& product, V* to, Stream stream) = nullptr;
+  /// y_j[i] = alpha sums[j * count + places[i]] + beta y_j[i], not reading y when beta is 0.
+  void (*spread)(const Index* places, Index count, const V* sums, const Product<V>& product, Stream stream) = nullptr;
+};
+
+/// The order of a matrix's rows and columns on a device, with room for vectors in it. Shared by the formats that are
+/// tried on the same reordered matrix.
+template <Value V>
+class VectorOrder {
+ public:
+  /// `order` as in `permute`, for a matrix of rows x cols; it is not empty.
+  VectorOrder(Device device, Index rows, Index cols, const Order& order);
+
+  /// y = alpha A x + beta y in the caller's order, where `inner` is A reordered.
+  void apply(Operator<V>& inner, const Product<V>& product, Stream stream);
+
+  std::size_t bytes() const;  ///< of the row and column numbers
+
+ private:
+  /// Vectors that go through the workspace at a time; more are cut into such groups. All of max_vectors would take
+  /// twice the memory, as much as many matrices, for little.
+  static constexpr int vectors_at_once = 4;
+  void apply_group(Operator<V>& inner, const Product<V>& product, Stream stream);
+
+  /// An array where the device can read it.
+  template <class T>
+  struct Placed {
+    Array<T> host;
+    DeviceBuffer<T> device;
+    T* data() { return host.empty() ? device.data() : host.data(); }
+    std::size_t size() const { return host.empty() ? device.size() : host.size(); }
+  };
+  template <class T>
+  static Placed<T> placed(Device device, Array<T> array);
+  static Placed<V> room(Device device, Index length);
+
+  Device device_;
+  Index rows_;
+  Index cols_;
+  VectorMoves<V> moves_;
+  Placed<Index> columns_;  // column j of the reordered matrix is this one; none when the columns keep their order
+  Placed<Index> places_;   // row i of the matrix is this one of the reordered; none when the rows keep theirs
+  Placed<V> x_;            // x in the order of the columns
+  Placed<V> sums_;         // A x in the order of the rows
+};
+
+/// `inner`, which multiplies by the reordered matrix, as an operator in the caller's order. Entry k of the reordered
+/// matrix is entry positions[k] of what update_values gets; without positions they are the same.
+template <Value V>
+std::unique_ptr<Operator<V>> in_callers_order(std::unique_ptr<Operator<V>> inner, std::shared_ptr<VectorOrder<V>> order,
+                                              Array<Offset> positions);
+
+}  // namespace weft
