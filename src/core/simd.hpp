@@ -50,4 +50,15 @@ inline bool any_negative(const Simd<V>& lanes) {
   return std::experimental::any_of(lanes < V(0));
 }
 
+/// Lane by lane.
+template <class V>
+inline Simd<V> smaller_of(const Simd<V>& a, const Simd<V>& b) {
+  return std::experimental::min(a, b);
+}
+
+template <class V>
+inline bool any_zero(const Simd<V>& lanes) {
+  return std::experimental::any_of(lanes == V(0));
+}
+
 }  // namespace weft::WEFT_ISA_NAMESPACE

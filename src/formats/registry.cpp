@@ -6,6 +6,8 @@
 #include <charconv>
 
 #include "formats/bce/bce.hpp"
+#include "formats/bro_coo/bro_coo.hpp"
+#include "formats/bro_ell/bro_ell.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
@@ -25,6 +27,8 @@ const std::vector<const Format*>& registry() {
       &sell::format(),
       &hyb::format(),
       &bce::format(),
+      &bro_ell::format(),
+      &bro_coo::format(),
       &bro_sell::format(),
   };
   // clang-format on

@@ -206,6 +206,56 @@ TEST(Arrow, IsSymmetricAndPositiveDefinite) {
   EXPECT_EQ(row_length(matrix, 59), 2);
 }
 
+/// What the collection's index says about a matrix.
+struct Facts {
+  Offset diagonal = 0, partnered = 0;  // entries on the diagonal, and others with one at the mirrored place
+  Index lower = 0, upper = 0;          // bandwidths
+};
+
+Facts facts_of(const Csr<double>& matrix) {
+  Facts facts;
+  for (Index row = 0; row < matrix.rows; ++row)
+    for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k) {
+      const Index column = matrix.columns[k];
+      facts.lower = std::max(facts.lower, row - column);
+      facts.upper = std::max(facts.upper, column - row);
+      if (row == column)
+        ++facts.diagonal;
+      else
+        facts.partnered += std::binary_search(matrix.columns.begin() + matrix.offsets[column],
+                                              matrix.columns.begin() + matrix.offsets[column + 1], row);
+    }
+  return facts;
+}
+
+TEST(Epidemic2d, HasWhatTheCollectionSaysOfMc2depi) {
+  const Csr<double> matrix = generate<double>("gen:epidemic2d:2050:257");
+  EXPECT_EQ(matrix.rows, 525825);
+  EXPECT_EQ(matrix.nonzeros(), 2100225);
+  const Facts facts = facts_of(matrix);
+  EXPECT_EQ(facts.diagonal, matrix.rows);
+  EXPECT_EQ(facts.partnered, 0);
+  EXPECT_EQ(facts.lower, 513);
+  EXPECT_EQ(facts.upper, 257);
+  for (Index row = 0; row < matrix.rows; ++row) {
+    double sum = 0;
+    for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k) sum += matrix.values[k];
+    ASSERT_EQ(sum, 0);
+  }
+}
+
+TEST(Lattice4d, HasWhatTheCollectionSaysOfQcd5_4) {
+  const Csr<double> matrix = generate<double>("gen:lattice4d:8");
+  EXPECT_EQ(matrix.rows, 49152);
+  EXPECT_EQ(matrix.nonzeros(), 1916928);
+  for (Index row = 0; row < matrix.rows; ++row) ASSERT_EQ(row_length(matrix, row), 39);
+  const Facts facts = facts_of(matrix);
+  EXPECT_EQ(facts.diagonal, 0);
+  EXPECT_EQ(facts.partnered, matrix.nonzeros() / 13 * 12);
+  EXPECT_EQ(facts.lower, 43010);
+  EXPECT_EQ(facts.upper, 43010);
+}
+
 TEST(Rmat, FavoursTheUpperLeftQuarterAsAsked) {
   const Csr<double> matrix = generate<double>("gen:rmat:14:edges=4");
   const Index half = matrix.rows / 2;

@@ -20,6 +20,12 @@ Csr<V> stencil27(Arguments& arguments, const Progress& progress);
 template <Value V>
 Csr<V> elasticity3d(Arguments& arguments, const Progress& progress);
 
+// physics.cpp
+template <Value V>
+Csr<V> epidemic2d(Arguments& arguments, const Progress& progress);
+template <Value V>
+Csr<V> lattice4d(Arguments& arguments, const Progress& progress);
+
 // rmat.cpp
 template <Value V>
 Csr<V> rmat(Arguments& arguments, const Progress& progress);

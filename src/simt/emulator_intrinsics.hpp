@@ -95,6 +95,12 @@ inline int __clzll(long long bits) { return std::countl_zero(static_cast<unsigne
 inline int __ffs(int bits) { return bits ? std::countr_zero(static_cast<unsigned>(bits)) + 1 : 0; }
 inline int __ffsll(long long bits) { return bits ? std::countr_zero(static_cast<unsigned long long>(bits)) + 1 : 0; }
 
+/// The upper half of high:low after a shift to the left by `shift` modulo 32.
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  const auto both = static_cast<unsigned long long>(high) << 32 | low;
+  return static_cast<unsigned>(both << (shift & 31) >> 32);
+}
+
 template <class T>
 T __ldg(const T* address) {
   return *address;

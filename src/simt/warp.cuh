@@ -61,6 +61,11 @@ __device__ __forceinline__ int leading_zeros(std::uint64_t bits) { return __clzl
 __device__ __forceinline__ int first_set(std::uint32_t bits) { return __ffs(static_cast<int>(bits)); }
 __device__ __forceinline__ int first_set(std::uint64_t bits) { return __ffsll(static_cast<long long>(bits)); }
 
+/// The upper half of the 64 bits high:low after a shift to the left by 0 to 31.
+__device__ __forceinline__ std::uint32_t funnel_left(std::uint32_t high, std::uint32_t low, int shift) {
+  return __funnelshift_l(low, high, static_cast<unsigned>(shift));
+}
+
 /// N neighbours that are loaded or stored in one access of 4, 8 or 16 bytes. The address must be a multiple of that.
 template <class T, int N>
 struct alignas(sizeof(T) * N) Pack {

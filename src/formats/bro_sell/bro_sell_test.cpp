@@ -112,7 +112,7 @@ TEST(BroSell, BlocksAreSeenAndUsedWhereTheySaveBytes) {
   EXPECT_GT(build_storage(few, {.device = Device::cpu()}).blocks.masked_slices, 0);
   const Csr<double> many = test::blocky(3, 300, 300, 8, 85, 3);
   const Storage<double> singles = build_storage(many, {.device = Device::cpu(), .parameters = {{"block", 3}}});
-  EXPECT_EQ(singles.blocks.values.size(), 0u);  // slices without any entry are not in doubt
+  EXPECT_LT(singles.blocks.rows, 90);  // those with no entry, or with one: their slices cost little in any way
   EXPECT_GT(singles.singles.rows, 600);
   for (const auto& [name, matrix] : test::awkward()) {
     if (name != "blocks in some rows") continue;

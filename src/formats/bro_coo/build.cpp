@@ -1,0 +1,142 @@
+#include <cstdio>
+
+#include "formats/bro_coo/bro_coo.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::bro_coo {
+
+Shape choose_shape(Offset entries, const BuildOptions& options) {
+  // 32 deltas of one bit fill a symbol. A GPU wants enough threads, too, and pays for that with symbols half filled.
+  constexpr int fewest_steps = 8;
+  constexpr Offset enough_threads = 1 << 17;
+  int steps = 32;
+  if (!options.device.is_cpu())
+    while (steps > fewest_steps && entries / steps < enough_threads) steps /= 2;
+  return {.entries = entries,
+          .steps = static_cast<int>(options.parameter("steps", steps)),
+          .symbol_bits = static_cast<int>(options.parameter("sym", 32))};
+}
+
+double space_savings(const Shape& shape, std::size_t symbol_bytes) {
+  if (shape.entries == 0) return 0;
+  // An interval's width, its first row, and where its symbols begin.
+  constexpr std::size_t interval_bytes = sizeof(std::uint8_t) + sizeof(Index) + sizeof(Offset);
+  const auto compressed =
+      static_cast<double>(symbol_bytes) + static_cast<double>(interval_bytes) * static_cast<double>(shape.intervals());
+  return 1 - compressed / (static_cast<double>(sizeof(Index)) * static_cast<double>(shape.entries));
+}
+
+OperatorInfo describe(const Shape& shape, std::size_t symbol_bytes) {
+  OperatorInfo info;
+  char savings[32];
+  std::snprintf(savings, sizeof savings, "%.1f", 100 * space_savings(shape, symbol_bytes));
+  info.details = "intervals of " + std::to_string(shape.interval_entries()) + " entries, " +
+                 std::to_string(shape.symbol_bits) + "-bit symbols, row numbers " + savings + " % smaller";
+  info.padding = shape.places() - shape.entries;
+  return info;
+}
+
+namespace {
+
+constexpr Offset entries_per_chunk = 16384;
+
+template <Value V>
+class CpuOperator final : public Operator<V> {
+ public:
+  explicit CpuOperator(Storage<V> storage)
+      : storage_(std::move(storage)),
+        chunk_intervals_(std::max<Offset>(1, entries_per_chunk / storage_.shape.interval_entries())),
+        chunks_((storage_.shape.intervals() + chunk_intervals_ - 1) / chunk_intervals_),
+        carries_(static_cast<std::size_t>(chunks_) * 2 * max_vectors) {}
+
+  void apply(const Product<V>& product, Stream) override {
+    if (product.beta != V(1) || product.alpha == V(0)) scale_on_cpu(product, storage_.rows);
+    if (product.alpha == V(0) || storage_.shape.entries == 0) return;
+    const CpuMatrix<V> view{.entries = storage_.shape.entries,
+                            .intervals = storage_.shape.intervals(),
+                            .steps = storage_.shape.steps,
+                            .words_a_symbol = storage_.shape.words_a_symbol(),
+                            .bounds = storage_.bounds.data(),
+                            .widths = storage_.widths.data(),
+                            .words = storage_.words.data(),
+                            .symbols = storage_.symbols.data(),
+                            .columns = storage_.columns.data(),
+                            .values = storage_.values.data(),
+                            .chunk_intervals = chunk_intervals_,
+                            .carries = carries_.data()};
+    WEFT_CALL_ISA(multiply_add<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), chunks_)));
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    place_values(storage_.shape, csr_values.data(), storage_.values.data());
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info = describe(storage_.shape, storage_.symbols.bytes());
+    info.bytes = storage_.bytes() + carries_.bytes();
+    return info;
+  }
+
+ private:
+  Storage<V> storage_;
+  Offset chunk_intervals_;
+  Offset chunks_;
+  Array<V> carries_;
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu())
+    return std::make_unique<CpuOperator<V>>(encode(matrix, choose_shape(matrix.nonzeros(), options)));
+  return WEFT_GPU_BUILDER(bro_coo, V, options.device)(matrix, options);
+}
+
+template <Value V>
+Storing<V> storing() {
+  return {.store =
+              [](const Csr<V>& matrix, const BuildOptions& options) {
+                return to_arrays(encode(matrix, choose_shape(matrix.nonzeros(), options)));
+              },
+          .unpack = [](const StoredArrays& arrays, Index rows,
+                       Index cols) { return decode(from_arrays<V>(arrays, rows, cols)); },
+          .load = [](const StoredArrays& arrays, const Csr<V>& matrix,
+                     const BuildOptions& options) -> std::unique_ptr<Operator<V>> {
+            Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
+            if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(std::move(storage));
+            storage.has_empty_rows = any_empty_row(matrix.offsets);
+            return WEFT_GPU_LOADER(bro_coo, V, Storage<V>, options.device)(storage, matrix, options.device);
+          }};
+}
+
+std::string rules_out(const RowLengths& rows, Device device) {
+  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
+  if (static_cast<double>(rows.longest_row) < 64 * rows.mean_row)
+    return "rows are even enough for csr, which moves fewer bytes";
+  return "";
+}
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "bro-coo";
+    f.info.summary = "coo with packed row numbers, a few bits an entry: indifferent to uneven rows";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.parameters = {
+        {"steps", "entries a lane of an interval; else 32, on a GPU fewer for small matrices", 1, longest_stream, true},
+        {"sym", "bits a symbol; else 32", 32, 64, true}};
+    f.info.storable = true;
+    f.storing_f32 = storing<float>();
+    f.storing_f64 = storing<double>();
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 20;
+    f.rules_out = &rules_out;
+    return f;
+  }();
+  return format;
+}
+
+}  // namespace weft::bro_coo

@@ -1,0 +1,262 @@
+// bro-coo on a GPU. A warp takes an interval. Each lane follows consecutive entries and sums them by rows; a row that
+// lies wholly inside a lane's entries goes to y at once, one that goes on in the next lane is put together by one
+// segmented sum over the lanes. The first and the last row of an interval become carries, as in coo.
+#include "core/timer.hpp"
+#include "formats/bro_coo/bro_coo.hpp"
+#include "formats/bro_coo/encode.cuh"
+#include "formats/coo/segments.cuh"
+
+namespace weft::WEFT_SIMT_NAMESPACE::bro_coo {
+namespace {
+
+using ::weft::bro_coo::DeltaReader;
+
+template <class V>
+struct View {
+  Shape shape;
+  const Index* bounds = nullptr;
+  const std::uint8_t* widths = nullptr;
+  const Offset* words = nullptr;
+  const std::uint32_t* symbols = nullptr;
+  const Index* columns = nullptr;
+  const V* values = nullptr;
+  V* carries = nullptr;  // null when there is one interval only
+  Offset carry_count = 0;
+};
+
+/// What this lane's deltas add up to.
+__device__ inline Index rise_of(const std::uint32_t* symbols, int lane, const Shape& shape, int steps, int width) {
+  if (width == 0) return 0;
+  DeltaReader reader(symbols, lane, shape.words_a_symbol(), width);
+  Index rise = 0;
+  if (width == 1) {
+    for (int words = static_cast<int>(shape.words_a_lane(steps, 1)); words > 0; --words)
+      rise += simt::popcount(reader.next_word());
+  } else {
+    for (int step = 0; step < steps; ++step) rise += static_cast<Index>(reader.take());
+  }
+  return rise;
+}
+
+/// The sum of the lanes before this one.
+__device__ inline Index sum_before(Index value) {
+  const int lane = simt::lane_id();
+  Index sum = value;
+  WEFT_UNROLL
+  for (int step = 1; step < lanes; step *= 2) {
+    const Index before = simt::shuffle_up(simt::full_mask, sum, static_cast<unsigned>(step));
+    if (lane >= step) sum += before;
+  }
+  return sum - value;
+}
+
+/// Of entries whose loads are on their way together.
+template <int Room>
+constexpr int batch = Room <= 2 ? 4 : 2;
+
+template <class V, int Room>
+constexpr int wanted_blocks = Room > 1         ? 1
+                              : sizeof(V) == 4 ? 5
+                                               : 4;
+
+template <class V, int Room>
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(wanted_blocks<V, Room>, block_threads))
+    bro_coo_intervals(View<V> matrix, Product<V> product) {
+  const Stretch stretch(matrix.shape, simt::global_thread_id());
+  const Offset interval = stretch.interval;
+  if (interval >= matrix.shape.intervals()) return;  // for the whole warp
+  const int lane = stretch.lane, steps = stretch.steps, live = stretch.live();
+  const Index first_row = matrix.bounds[2 * interval], last_row = matrix.bounds[2 * interval + 1];
+  const int width = matrix.widths[interval];
+  const std::uint32_t* const symbols = matrix.symbols + matrix.words[interval];
+  Index row = first_row + sum_before(rise_of(symbols, lane, matrix.shape, steps, width));
+
+  const auto emit = [&](Index to, int j, V sum) {
+    if (matrix.carries && (to == first_row || to == last_row))
+      matrix.carries[j * matrix.carry_count + 2 * interval + (to != first_row)] = sum;
+    else
+      store_sum(product, to, j, sum);
+  };
+
+  // `head` is the sum of the lane's first row once another has begun: lanes before this may have more of it.
+  V running[Room] = {}, head[Room] = {};
+  Index head_row = 0;
+  bool begins_row = false;  // the lane's first entry is the first of its row
+  bool broken = false;      // the lane has entries of several rows
+  DeltaReader reader(symbols, lane, matrix.shape.words_a_symbol(), width == 0 ? 1 : width);
+  const Offset first_place = matrix.shape.begin_of(interval) + lane;
+  const Index* columns = matrix.columns + first_place;
+  const V* values = matrix.values + first_place;
+  constexpr int at_once = batch<Room>;
+  for (int step = 0; step < steps; step += at_once) {
+    Index column[at_once];
+    V value[at_once];
+    V factor[at_once][Room];
+    WEFT_UNROLL
+    for (int u = 0; u < at_once; ++u) {
+      column[u] = step + u < live ? simt::load_streaming(columns + (step + u) * lanes) : 0;
+      value[u] = step + u < live ? simt::load_streaming(values + (step + u) * lanes) : V(0);
+    }
+    WEFT_UNROLL
+    for (int u = 0; u < at_once; ++u) WEFT_UNROLL
+    for (int j = 0; j < Room; ++j) {
+      const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      factor[u][j] = step + u < live && j < product.count ? simt::load_readonly(x + column[u]) : V(0);
+    }
+    WEFT_UNROLL
+    for (int u = 0; u < at_once; ++u) {
+      if (step + u >= steps) break;
+      const auto delta = width == 0 ? Index(0) : static_cast<Index>(reader.take());
+      if (step + u == 0) {
+        begins_row = delta != 0;
+      } else if (delta != 0) {
+        WEFT_UNROLL
+        for (int j = 0; j < Room; ++j) {
+          if (!broken)
+            head[j] = running[j];
+          else if (j < product.count)
+            store_sum(product, row, j, running[j]);
+          running[j] = 0;
+        }
+        if (!broken) head_row = row;
+        broken = true;
+      }
+      row += delta;
+      WEFT_UNROLL
+      for (int j = 0; j < Room; ++j) running[j] += value[u] * factor[u][j];
+    }
+  }
+
+  const unsigned heads = simt::ballot(simt::full_mask, broken || begins_row);
+  const unsigned row_begins = simt::ballot(simt::full_mask, begins_row);
+  const bool ends_row = lane + 1 == lanes || (row_begins >> (lane + 1) & 1u) != 0;
+  WEFT_UNROLL
+  for (int j = 0; j < Room; ++j) {
+    if (j >= product.count) break;
+    const V sum = simt::warp_segmented_sum(running[j], heads);
+    const V before = simt::shuffle_up(simt::full_mask, sum, 1);
+    if (broken) emit(head_row, j, begins_row || lane == 0 ? head[j] : before + head[j]);
+    if (ends_row) emit(row, j, sum);
+  }
+}
+
+template <Value V>
+class GpuOperator final : public Operator<V> {
+ public:
+  GpuOperator(const Csr<V>& matrix, const BuildOptions& options)
+      : device_(options.device),
+        row_count_(matrix.rows),
+        has_empty_rows_(::weft::bro_coo::any_empty_row(matrix.offsets)) {
+    gpu::CurrentDevice current(device_);
+    const Shape shape = ::weft::bro_coo::choose_shape(matrix.nonzeros(), options);
+    const Stopwatch watch;
+    const DeviceBuffer<Offset> offsets(device_, matrix.offsets);
+    const DeviceBuffer<Index> columns(device_, matrix.columns);
+    const DeviceBuffer<V> values(device_, matrix.values);
+    upload_seconds_ = watch.seconds();
+    storage_ = encode_on_device<V>(device_, {matrix.rows, offsets.data(), columns.data(), values.data()}, shape);
+    if (shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage_.bounds.download());
+  }
+
+  GpuOperator(const Storage<V>& storage, Device device)
+      : device_(device), row_count_(storage.rows), has_empty_rows_(storage.has_empty_rows) {
+    storage_.shape = storage.shape;
+    storage_.bounds = DeviceBuffer<Index>(device, storage.bounds);
+    storage_.widths = DeviceBuffer<std::uint8_t>(device, storage.widths);
+    storage_.words = DeviceBuffer<Offset>(device, storage.words);
+    storage_.symbols = DeviceBuffer<std::uint32_t>(device, storage.symbols);
+    storage_.columns = DeviceBuffer<Index>(device, storage.columns);
+    storage_.values = DeviceBuffer<V>(device, storage.values);
+    if (storage.shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage.bounds);
+  }
+
+  void apply(const Product<V>& product, Stream stream) override {
+    gpu::CurrentDevice current(device_);
+    const Shape& shape = storage_.shape;
+    if (product.alpha == V(0) || shape.entries == 0) return scale(row_count_, product, stream);
+    // Every row with entries is stored once; only those without would be missed.
+    Product<V> added = product;
+    if (has_empty_rows_ && product.beta != V(1)) {
+      scale(row_count_, product, stream);
+      added = coo::after_scaling(product);
+    }
+    const View<V> view{shape,
+                       std::as_const(storage_.bounds).data(),
+                       std::as_const(storage_.widths).data(),
+                       std::as_const(storage_.words).data(),
+                       std::as_const(storage_.symbols).data(),
+                       std::as_const(storage_.columns).data(),
+                       std::as_const(storage_.values).data(),
+                       carries_.values(),
+                       carries_.count()};
+    with_room_for(product.count, [&](auto room) {
+      simt::launch(WEFT_KERNEL(bro_coo_intervals<V, decltype(room)::value>), blocks_of(shape), block_threads, 0, stream,
+                   view, added);
+    });
+    carries_.add(added, stream);
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    gpu::CurrentDevice current(device_);
+    const DeviceBuffer<V> values(device_, csr_values);
+    fill<V>(device_, {row_count_, nullptr, nullptr, values.data()}, storage_, false);
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info = ::weft::bro_coo::describe(storage_.shape, storage_.symbols.bytes());
+    info.bytes = storage_.bytes() + carries_.bytes();
+    info.upload_seconds = upload_seconds_;
+    return info;
+  }
+
+ private:
+  Device device_;
+  Index row_count_;
+  bool has_empty_rows_;
+  double upload_seconds_ = 0;
+  DeviceStorage<V> storage_;
+  coo::Carries<V> carries_;
+};
+
+}  // namespace
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  return std::make_unique<GpuOperator<V>>(matrix, options);
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& /*matrix*/, Device device) {
+  gpu::CurrentDevice current(device);
+  return std::make_unique<GpuOperator<V>>(storage, device);
+}
+
+template <Value V>
+Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
+  gpu::CurrentDevice current(device);
+  const DeviceBuffer<Offset> offsets(device, matrix.offsets);
+  const DeviceBuffer<Index> columns(device, matrix.columns);
+  const DeviceBuffer<V> values(device, matrix.values);
+  const DeviceStorage<V> built =
+      encode_on_device<V>(device, {matrix.rows, offsets.data(), columns.data(), values.data()}, shape);
+  Storage<V> storage;
+  storage.shape = shape;
+  storage.rows = matrix.rows;
+  storage.cols = matrix.cols;
+  storage.has_empty_rows = ::weft::bro_coo::any_empty_row(matrix.offsets);
+  storage.bounds = built.bounds.download();
+  storage.widths = built.widths.download();
+  storage.words = built.words.download();
+  storage.symbols = built.symbols.download();
+  storage.columns = built.columns.download();
+  storage.values = built.values.download();
+  return storage;
+}
+
+#define WEFT_INSTANTIATE(V)                                                                \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);      \
+  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device); \
+  template Storage<V> encode<V>(const Csr<V>&, const Shape&, Device);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::bro_coo

@@ -1,0 +1,260 @@
+// bro-ell on a GPU: a thread decodes and multiplies a row. All rows of a slice have the same widths, so a warp takes
+// the same branches.
+#include <algorithm>
+#include <bit>
+
+#include "core/timer.hpp"
+#include "formats/bro_ell/bro_ell.hpp"
+#include "formats/bro_ell/encode.cuh"
+#include "formats/column_groups.cuh"
+
+namespace weft::WEFT_SIMT_NAMESPACE::bro_ell {
+namespace {
+
+using ::weft::bro_ell::widths_together;
+using ::weft::simt::block_threads;
+
+template <class V>
+struct View {
+  Index rows = 0;
+  Index slice_rows = 0;
+  int slice_shift = 0;  // slice_rows == 1 << slice_shift
+  const Slice* slices = nullptr;
+  const std::uint8_t* bit_alloc = nullptr;
+  const std::uint32_t* words = nullptr;
+  const V* values = nullptr;
+};
+
+/// A row's stream: the symbol that is being read, and the next one, which is asked for before it is needed.
+template <class Symbol>
+class RowStream {
+ public:
+  /// `symbols` is how many the row has.
+  __device__ __forceinline__ RowStream(const Symbol* from, Index stride, Index symbols)
+      : from_(from), stride_(stride), left_(symbols) {
+    high_ = load();
+    low_ = load();
+  }
+
+  /// The next `width` bits, at most 31; 0 when that is 0.
+  __device__ __forceinline__ std::uint32_t take(int width) {
+    std::uint32_t number = 0;
+    if constexpr (sizeof(Symbol) == 4) {
+      number = simt::funnel_left(0, simt::funnel_left(high_, low_, begin_), width);
+    } else {
+      const Symbol both = begin_ == 0 ? high_ : high_ << begin_ | low_ >> (64 - begin_);
+      number = simt::funnel_left(0, static_cast<std::uint32_t>(both >> 32), width);
+    }
+    begin_ += width;
+    if (begin_ >= bits) {
+      begin_ -= bits;
+      high_ = low_;
+      low_ = load();
+    }
+    return number;
+  }
+
+ private:
+  static constexpr int bits = 8 * sizeof(Symbol);
+
+  __device__ __forceinline__ Symbol load() {
+    if (left_ <= 0) return 0;
+    const Symbol symbol = simt::load_streaming(from_);
+    from_ += stride_;
+    --left_;
+    return symbol;
+  }
+
+  const Symbol* from_;
+  Index stride_;
+  Index left_;
+  int begin_ = 0;
+  Symbol high_ = 0, low_ = 0;
+};
+
+/// Four columns at a time: first all that is read of the matrix is asked for, then what is read of x.
+template <class V, class Symbol, int Room, int MinBlocks>
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
+    bro_ell_rows(View<V> view, Product<V> product) {
+  constexpr int together = widths_together;
+  const Offset row = simt::global_thread_id();
+  if (row >= view.rows) return;
+  const auto s = static_cast<Index>(row >> view.slice_shift);
+  const auto r = static_cast<Index>(row & (view.slice_rows - 1));
+  const Slice slice = view.slices[s];
+  const Index n = rows_in_slice(view.rows, view.slice_rows, s);
+  RowStream<Symbol> stream(reinterpret_cast<const Symbol*>(view.words + slice.word) + r, n, slice.symbols);
+  const auto* widths = reinterpret_cast<const std::uint32_t*>(view.bit_alloc + slice.width);
+  const V* values = view.values + slice.value + r;
+  V sums[Room] = {};
+  Index last = -1;
+  WEFT_KEEP_LOOP
+  for (Index k = 0; k < slice.columns; k += together) {
+    V value[together];
+    WEFT_UNROLL
+    for (int u = 0; u < together; ++u) {
+      value[u] = k + u < slice.columns ? simt::load_streaming(values) : V(0);
+      values += n;
+    }
+    std::uint32_t width = simt::load_readonly(widths++);
+    Index column[together];
+    WEFT_UNROLL
+    for (int u = 0; u < together; ++u) {
+      const std::uint32_t delta = stream.take(static_cast<int>(width & 255));
+      width >>= 8;
+      last += static_cast<Index>(delta);
+      column[u] = delta == 0 ? padding_column<Index> : last;
+    }
+    WEFT_UNROLL
+    for (int j = 0; j < Room; ++j) {
+      if (j >= product.count) break;
+      const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      V factor[together];
+      WEFT_UNROLL
+      for (int u = 0; u < together; ++u) factor[u] = load_x(x, column[u]);
+      WEFT_UNROLL
+      for (int u = 0; u < together; ++u) sums[j] += value[u] * factor[u];
+    }
+    if (column[together - 1] < 0) break;  // nothing but padding follows
+  }
+  WEFT_UNROLL
+  for (int j = 0; j < Room; ++j)
+    if (j < product.count) store_sum(product, static_cast<Index>(row), j, sums[j]);
+}
+
+template <Value V>
+class CsrOnDevice {
+ public:
+  CsrOnDevice(Device device, const Csr<V>& matrix)
+      : rows_(matrix.rows),
+        offsets_(device, matrix.offsets),
+        columns_(device, matrix.columns),
+        values_(device, matrix.values) {}
+  Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
+
+ private:
+  Index rows_;
+  DeviceBuffer<Offset> offsets_;
+  DeviceBuffer<Index> columns_;
+  DeviceBuffer<V> values_;
+};
+
+template <Value V>
+class GpuOperator final : public Operator<V> {
+ public:
+  GpuOperator(const Csr<V>& matrix, const BuildOptions& options) : device_(options.device), offsets_(matrix.offsets) {
+    gpu::CurrentDevice current(device_);
+    const Stopwatch upload;
+    const CsrOnDevice<V> source(device_, matrix);
+    upload_seconds_ = upload.seconds();
+    storage_ =
+        encode_on_device<V>(device_, source.view(), matrix.offsets, ::weft::bro_ell::choose_shape(options), options);
+  }
+
+  GpuOperator(const ::weft::bro_ell::Storage<V>& storage, const Array<Offset>& offsets, Device device)
+      : device_(device), offsets_(offsets) {
+    storage_.shape = storage.shape;
+    storage_.rows = storage.rows;
+    storage_.kept = storage.kept;
+    storage_.slice_count = static_cast<Index>(storage.slices.size());
+    for (const Slice& slice : storage.slices) {
+      storage_.census.columns += slice.columns;
+      storage_.census.longest = std::max(storage_.census.longest, slice.columns);
+    }
+    storage_.slices = DeviceBuffer<Slice>(device, storage.slices);
+    storage_.bit_alloc = DeviceBuffer<std::uint8_t>(device, storage.bit_alloc);
+    storage_.words = DeviceBuffer<std::uint32_t>(device, storage.words);
+    storage_.values = DeviceBuffer<V>(device, storage.values);
+  }
+
+  void apply(const Product<V>& product, Stream stream) override {
+    gpu::CurrentDevice current(device_);
+    if (product.alpha == V(0) || storage_.kept == 0) return scale(storage_.rows, product, stream);
+    if (storage_.shape.symbol_bits == 64)
+      multiply<std::uint64_t>(product, stream);
+    else
+      multiply<std::uint32_t>(product, stream);
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    gpu::CurrentDevice current(device_);
+    const DeviceBuffer<Offset> offsets(device_, offsets_);
+    const DeviceBuffer<V> values(device_, csr_values);
+    place_values<V>(device_, {storage_.rows, offsets.data(), nullptr, values.data()}, storage_);
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info;
+    info.details = ::weft::bro_ell::describe(
+        storage_.shape,
+        ::weft::bro_ell::savings_of(storage_.rows, storage_.slice_count, static_cast<Offset>(storage_.words.size()),
+                                    storage_.census.columns, storage_.census.longest));
+    info.bytes =
+        storage_.slices.bytes() + storage_.bit_alloc.bytes() + storage_.words.bytes() + storage_.values.bytes();
+    info.padding = static_cast<Offset>(storage_.values.size()) - storage_.kept;
+    info.upload_seconds = upload_seconds_;
+    return info;
+  }
+
+ private:
+  template <class Symbol>
+  void multiply(const Product<V>& product, Stream stream) {
+    const View<V> view{.rows = storage_.rows,
+                       .slice_rows = storage_.shape.slice_rows,
+                       .slice_shift = std::countr_zero(static_cast<unsigned>(storage_.shape.slice_rows)),
+                       .slices = std::as_const(storage_.slices).data(),
+                       .bit_alloc = std::as_const(storage_.bit_alloc).data(),
+                       .words = std::as_const(storage_.words).data(),
+                       .values = std::as_const(storage_.values).data()};
+    // As many threads as possible, as in sell, for one vector; several need the registers.
+    constexpr int crowded = sizeof(Symbol) == 8 ? 4 : 6;
+    with_room_for(product.count, [&](auto room) {
+      constexpr int vectors = decltype(room)::value;
+      simt::launch(WEFT_KERNEL(bro_ell_rows < V, Symbol, vectors, vectors == 1 ? crowded : 1 >),
+                   simt::blocks_for(view.rows, block_threads), block_threads, 0, stream, view, product);
+    });
+  }
+
+  Device device_;
+  Array<Offset> offsets_;  // shared with the caller's matrix
+  double upload_seconds_ = 0;
+  DeviceStorage<V> storage_;
+};
+
+}  // namespace
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  return std::make_unique<GpuOperator<V>>(matrix, options);
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> load(const ::weft::bro_ell::Storage<V>& storage, const Csr<V>& matrix, Device device) {
+  gpu::CurrentDevice current(device);
+  return std::make_unique<GpuOperator<V>>(storage, matrix.offsets, device);
+}
+
+template <Value V>
+::weft::bro_ell::Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options) {
+  gpu::CurrentDevice current(options.device);
+  const CsrOnDevice<V> source(options.device, matrix);
+  const DeviceStorage<V> built = encode_on_device<V>(options.device, source.view(), matrix.offsets, shape, options);
+  ::weft::bro_ell::Storage<V> storage;
+  storage.shape = shape;
+  storage.rows = matrix.rows;
+  storage.cols = matrix.cols;
+  storage.kept = built.kept;
+  storage.slices = built.slices.download();
+  storage.bit_alloc = built.bit_alloc.download();
+  storage.words = built.words.download();
+  storage.values = built.values.download();
+  return storage;
+}
+
+#define WEFT_INSTANTIATE(V)                                                                                 \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);                       \
+  template std::unique_ptr<Operator<V>> load<V>(const ::weft::bro_ell::Storage<V>&, const Csr<V>&, Device); \
+  template ::weft::bro_ell::Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::bro_ell
