@@ -10,8 +10,8 @@ namespace weft::bench {
 
 struct RunOptions {
   Device device;
-  std::vector<std::string> formats;  ///< names and variants, see `formats_for`
-  std::string peers = "none";        ///< see `find_peers`
+  std::vector<std::string> formats = {};  ///< names and variants, see `formats_for`
+  std::string peers = "none";             ///< see `find_peers`
   double seconds = 0.5;
   int groups = 11;
   std::uint64_t seed = 1;

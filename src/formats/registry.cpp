@@ -8,6 +8,7 @@
 #include "formats/bce/bce.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
 #include "formats/bro_ell/bro_ell.hpp"
+#include "formats/bro_hyb/bro_hyb.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/ell/ell.hpp"
@@ -28,6 +29,7 @@ const std::vector<const Format*>& registry() {
       &bce::format(),
       &bro_ell::format(),
       &bro_coo::format(),
+      &bro_hyb::format(),
   };
   // clang-format on
   return all;
