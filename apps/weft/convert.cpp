@@ -10,17 +10,19 @@ struct ConvertOptions {
   ReadingOptions reading;
   std::string source;
   std::string output;
+  std::string format = "csr";
 };
 
 template <Value V>
 int convert_file(const ConvertOptions& options) {
-  save(options.output, load<V>(options.source, options.reading));
+  save(options.output, load<V>(options.source, options.reading), options.format);
   return success;
 }
 
 int run(const ConvertOptions& options) {
   options.common.apply();
   require_matrix_target(options.output);
+  require_storable(options.format, options.output);
   return with_type(options.reading.value_type(), [&]<Value V>() { return convert_file<V>(options); });
 }
 
@@ -33,9 +35,15 @@ Command add_convert(CLI::App& tool) {
   parser->add_option("-o,--output", options->output, "file to write: .mtx, .mtx.gz or .weft")
       ->type_name("FILE")
       ->required();
+  parser
+      ->add_option("--format", options->format,
+                   "how a .weft file keeps the matrix: csr, or packed as bro-ell or bro-coo (default csr)")
+      ->type_name("FORMAT");
   options->reading.add_to(*parser);
   options->common.add_to(*parser);
-  parser->footer("Example:\n  weft convert gen:elasticity3d:8 -o beam.weft");
+  parser->footer(
+      "Examples:\n  weft convert gen:elasticity3d:8 -o beam.weft\n"
+      "  weft convert gen:elasticity3d:8 -o packed.weft --format bro-ell");
   return {parser, [options] { return run(*options); }};
 }
 

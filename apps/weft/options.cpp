@@ -50,18 +50,22 @@ Csr<V> load(const std::string& source, const ReadingOptions& reading) {
 }
 
 template <Value V>
-void save(const std::string& path, const Csr<V>& matrix) {
+void save(const std::string& path, const Csr<V>& matrix, const std::string& format) {
+  const bool packed = format != "csr";
   {
     ProgressBar bar("writing " + path);
-    write_matrix<V>(path, matrix, bar.callback());
+    if (packed)
+      write_weft_as<V>(path, matrix, format, bar.callback());
+    else
+      write_matrix<V>(path, matrix, bar.callback());
   }
-  note(fmt::format("wrote {}: {} x {}, {}", path, count_text(matrix.rows), count_text(matrix.cols),
-                   with_noun(matrix.nonzeros(), "nonzero")));
+  note(fmt::format("wrote {}: {} x {}, {}{}", path, count_text(matrix.rows), count_text(matrix.cols),
+                   with_noun(matrix.nonzeros(), "nonzero"), packed ? " as " + format : ""));
 }
 
 #define WEFT_INSTANTIATE(V)                                           \
   template Csr<V> load<V>(const std::string&, const ReadingOptions&); \
-  template void save<V>(const std::string&, const Csr<V>&);
+  template void save<V>(const std::string&, const Csr<V>&, const std::string&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 Device usable_device(const std::string& name) {
@@ -77,6 +81,20 @@ void require_format(const std::string& name) {
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
+}
+
+void require_storable(const std::string& format, const std::string& path) {
+  if (format == "csr") return;
+  if (format == "auto") throw UsageError("--format must be a name that a file can keep, as bro-ell is");
+  require_format(format);
+  if (!parse_format(format).format->storable) {
+    std::string names = "csr";
+    for (const FormatInfo& info : formats())
+      if (info.storable) names += ", " + info.name;
+    throw UsageError(fmt::format("files cannot hold format '{}'; they can hold: {}", format, names));
+  }
+  if (!path.ends_with(".weft"))
+    throw UsageError(fmt::format("only a .weft file holds format '{}', but '{}' is none", format, path));
 }
 
 void require_target_folder(const std::string& path) {

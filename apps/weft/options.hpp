@@ -57,9 +57,9 @@ struct ReadingOptions {
 template <Value V>
 Csr<V> load(const std::string& source, const ReadingOptions& reading);
 
-/// Writes a matrix under a progress bar, and notes that it did.
+/// Writes a matrix under a progress bar, and notes that it did. `format` is for .weft files.
 template <Value V>
-void save(const std::string& path, const Csr<V>& matrix);
+void save(const std::string& path, const Csr<V>& matrix, const std::string& format = "csr");
 
 /// Calls work.operator()<float>() or <double>().
 template <class Work>
@@ -72,6 +72,9 @@ Device usable_device(const std::string& name);
 
 /// Throws UsageError unless `name` is "auto", a format or a variant: before hours of reading, not after.
 void require_format(const std::string& name);
+
+/// Throws UsageError unless a file of this name can hold a matrix in this format.
+void require_storable(const std::string& format, const std::string& path);
 
 /// Throws UsageError unless the name ends as a matrix file we write does, and Error(io) when its folder is not there.
 void require_matrix_target(const std::string& path);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <weft/generate.hpp>
 #include <weft/io.hpp>
 #include <weft/plan.hpp>
 
@@ -87,8 +88,8 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
   text +=
       fmt::format("product   y = {}{}{}\n", options.alpha == 1 ? "" : fmt::format("{} ", options.alpha),
                   options.transpose ? "A' x" : "A x", options.beta == 0 ? "" : fmt::format(" + {} y", options.beta));
-  text += fmt::format("format    {}{} on {}\n", plan.format, plan.details.empty() ? "" : " (" + plan.details + ")",
-                      plan.device.name());
+  text += fmt::format("format    {}{} on {}{}\n", plan.format, plan.details.empty() ? "" : " (" + plan.details + ")",
+                      plan.device.name(), plan.stored ? ", as stored in the file" : "");
   for (const Candidate& candidate : plan.candidates)
     text += fmt::format("          {:<14} {}{}\n", candidate.format,
                         candidate.product_seconds > 0 ? seconds_text(candidate.product_seconds) + ", " : "",
@@ -118,6 +119,7 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
                                  {"beta", options.beta},
                                  {"device", plan.device.name()},
                                  {"format", plan.format},
+                                 {"stored", plan.stored},
                                  {"bytes", plan.bytes},
                                  {"planning_seconds", plan.planning_seconds},
                                  {"product_seconds", summary.seconds},
@@ -129,12 +131,46 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// A plan, and the matrix it was made of unless the plan came from a packed file.
+template <Value V>
+struct Planned {
+  Plan<V> plan;
+  std::optional<Csr<V>> matrix;
+};
+
+/// Whether the source is a .weft file that keeps its matrix packed.
+bool is_packed(const std::string& source) {
+  if (is_generator(source)) return false;
+  const std::string format = stored_format(source);
+  return !format.empty() && format != "csr";
+}
+
+template <Value V>
+Planned<V> make_plan(const SpmvOptions& options, Device device) {
+  const PlanOptions wanted{
+      .device = device, .format = options.format, .products = options.products, .transpose = options.transpose};
+  const auto with_progress = [&](ProgressBar& bar) {
+    PlanOptions shown = wanted;
+    shown.progress = bar.callback();
+    return shown;
+  };
+  if (is_packed(options.source)) {
+    ProgressBar bar("reading " + options.source);
+    return {load_plan<V>(options.source, with_progress(bar)), {}};
+  }
+  Csr<V> matrix = load<V>(options.source, options.reading);
+  ProgressBar bar("planning");
+  Plan<V> planned = plan(matrix, with_progress(bar));
+  return {std::move(planned), std::move(matrix)};
+}
+
 template <Value V>
 int multiply(const SpmvOptions& options, Device device) {
-  const Csr<V> matrix = load<V>(options.source, options.reading);
+  Planned<V> planned_matrix = make_plan<V>(options, device);
+  Plan<V>& planned = planned_matrix.plan;
   const Op op = options.transpose ? Op::transpose : Op::none;
-  const Index x_size = options.transpose ? matrix.rows : matrix.cols;
-  const Index y_size = options.transpose ? matrix.cols : matrix.rows;
+  const Index x_size = options.transpose ? planned.info().rows : planned.info().cols;
+  const Index y_size = options.transpose ? planned.info().cols : planned.info().rows;
   Array<V> x = make_x<V>(options.x, static_cast<std::size_t>(x_size));
   require_length("x", x.size(), x_size, options.transpose ? "row" : "column");
   Array<V> y0;
@@ -145,14 +181,6 @@ int multiply(const SpmvOptions& options, Device device) {
   const V alpha = static_cast<V>(options.alpha);
   const V beta = static_cast<V>(options.beta);
 
-  Plan<V> planned = [&] {
-    ProgressBar bar("planning");
-    return plan(matrix, {.device = device,
-                         .format = options.format,
-                         .products = options.products,
-                         .transpose = options.transpose,
-                         .progress = bar.callback()});
-  }();
   bench::Workspace<V> workspace(device, std::move(x), static_cast<std::size_t>(y_size));
 
   // Timed first, on a y that the result then replaces.
@@ -169,8 +197,11 @@ int multiply(const SpmvOptions& options, Device device) {
   const std::span<const V> y = workspace.y();
 
   Summary summary{planned.info(), norm(y), timing.median, {}};
-  if (options.check)
+  if (options.check) {
+    if (!planned_matrix.matrix) planned_matrix.matrix = load<V>(options.source, options.reading);
+    const Csr<V>& matrix = *planned_matrix.matrix;
     summary.verdict = bench::Reference<V>(op, alpha, matrix, workspace.x(), beta, std::span<const V>(y0)).compare(y);
+  }
   if (!options.output.empty()) write_vector<V>(options.output, y);
   print(options.json ? as_json(options, summary) : as_text(options, summary));
   if (summary.verdict && !summary.verdict->correct) {

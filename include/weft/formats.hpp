@@ -40,7 +40,8 @@ struct FormatInfo {
   bool stores_transpose = true;
   std::vector<VariantInfo> variants;  ///< empty when there is just one way; the format's plain name chooses among them
   std::vector<ParameterInfo> parameters;
-  std::string refuses;  ///< matrices it will not store, by Error(unsupported), in words; empty: none
+  bool storable = false;  ///< `write_weft_as` can write a matrix in this format
+  std::string refuses;    ///< matrices it will not store, by Error(unsupported), in words; empty: none
 };
 
 /// The name to plan a format by: "csr", or "csr:vector" with a variant.

@@ -26,7 +26,8 @@ Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options = 
 template <Value V>
 void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
-/// Reads a .weft container, whose arrays are mapped, not copied. Values stored in the other type are converted.
+/// Reads a .weft container, whose arrays are mapped, not copied; a matrix stored in a packed format (write_weft_as) is
+/// unpacked. Values stored in the other type are converted.
 /// A file that was cut, altered or made up, or holds a number too large for V, is refused with Error(parse) that starts
 /// with "file:"; past 2^31-1 rows or columns it is Error(unsupported).
 template <Value V>
@@ -35,6 +36,12 @@ Csr<V> read_weft(const std::string& path, const ReadOptions& options = {});
 /// Writes a .weft container; atomic.
 template <Value V>
 void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress = {});
+
+/// The same, with the matrix in a format that says it is storable (see formats.hpp), with numbers if you like:
+/// "bro-ell:h=64"; "csr" is what write_weft does. `load_plan` takes it up as it is stored. Throws Error(unsupported),
+/// naming the formats that can be stored, for another one, and what the format refuses.
+template <Value V>
+void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress = {});
 
 /// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is
 /// a file, told by its content.

@@ -66,6 +66,7 @@ struct PlanInfo {
   double product_seconds = 0;   ///< measured by auto; 0 for a named format
   bool deterministic = true;
   bool transpose = false;
+  bool stored = false;  ///< `load_plan` took the format from the file as it was
   std::vector<Candidate> candidates;
 };
 std::ostream& operator<<(std::ostream& out, const PlanInfo& info);
@@ -122,5 +123,16 @@ class Plan {
 /// in the order asked for, Error(no_device).
 template <Value V>
 Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options = {});
+
+/// Plans the matrix of a .weft file. One that is stored in a packed format (see write_weft_as in io.hpp) is used as it
+/// is stored, without encoding it anew, when `options.format` is "auto" or that format's plain name and no other
+/// order is asked for; otherwise the file is read and planned as `plan` does. Throws as read_weft and plan do: no
+/// kernel ever runs on a file that was altered.
+template <Value V>
+Plan<V> load_plan(const std::string& path, const PlanOptions& options = {});
+
+/// The format that a .weft file keeps its matrix in: "csr", or a packed one's name. Empty for any other file. Throws
+/// Error(io) when it cannot be read, Error(parse) when its header is damaged.
+std::string stored_format(const std::string& path);
 
 }  // namespace weft

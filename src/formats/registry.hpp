@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/operator.hpp"
+#include "formats/stored.hpp"
 #include "simt/tuning.hpp"
 
 namespace weft {
@@ -43,6 +44,17 @@ struct Format {
   /// what is cheap to find out: planning for a few products must not cost more than they do.
   std::string (*rules_out)(const RowLengths& rows, Device device) = nullptr;
 
+  /// For formats that files can hold (info.storable).
+  Storing<float> storing_f32 = {};
+  Storing<double> storing_f64 = {};
+
+  template <Value V>
+  const Storing<V>& storing() const {
+    if constexpr (std::same_as<V, float>)
+      return storing_f32;
+    else
+      return storing_f64;
+  }
   template <Value V>
   Builder<V> builder() const {
     if constexpr (std::same_as<V, float>)

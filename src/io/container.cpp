@@ -111,6 +111,12 @@ void Container::check_content(const Progress& progress) const {
       refuse("section " + quoted(section.name) + " of the .weft file is damaged: its checksum does not agree");
 }
 
+std::vector<std::string> Container::section_names() const {
+  std::vector<std::string> names;
+  for (const Section& section : sections_) names.push_back(section.name);
+  return names;
+}
+
 const Container::Section* Container::find(std::string_view section) const {
   const auto found =
       std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == section; });

@@ -63,6 +63,8 @@ class Container {
     return Array<T>(file_.owner, reinterpret_cast<T*>(file_.bytes.data() + found.offset), found.count);
   }
 
+  std::vector<std::string> section_names() const;
+
   const std::string& name() const { return name_; }
 
  private:

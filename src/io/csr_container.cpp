@@ -8,15 +8,14 @@
 #include <limits>
 #include <string>
 
+#include "io/packed_container.hpp"
 #include "sparse/row_parts.hpp"
 
 namespace weft {
 namespace io {
 namespace {
 
-constexpr std::string_view kind_section = "kind", shape_section = "shape", offsets_section = "offsets",
-                           columns_section = "columns", values_section = "values";
-constexpr std::string_view csr_kind = "csr";
+constexpr std::string_view offsets_section = "offsets", columns_section = "columns";
 
 [[noreturn]] void refuse(const Container& container, const std::string& sentence, ErrorCode code = ErrorCode::parse) {
   throw Error(code, container.name() + ": " + sentence);
@@ -24,6 +23,32 @@ constexpr std::string_view csr_kind = "csr";
 
 template <Value V>
 Csr<V> stored_csr(const Container& container) {
+  const auto [rows, cols] = shape_of(container);
+  Csr<V> matrix{rows, cols, container.section<Offset>(offsets_section), container.section<Index>(columns_section),
+                container.section<V>(values_section)};
+  if (const std::string wrong = check(matrix); !wrong.empty())
+    refuse(container, "the .weft file holds no matrix: " + wrong);
+  return matrix;
+}
+
+template <Value V, Value Stored>
+Csr<V> converted(const Container& container, const Csr<Stored>& stored) {
+  Csr<V> matrix = convert<V>(stored);
+  require_finite<V, Stored>(container, stored.values, matrix.values, [&](Offset entry) {
+    return "at row " + std::to_string(row_of(stored.offsets.data(), stored.rows, entry) + 1) + ", column " +
+           std::to_string(stored.columns[entry] + 1) + " ";
+  });
+  return matrix;
+}
+
+}  // namespace
+
+std::string kind_of(const Container& container) {
+  const Array<std::uint8_t> kind = container.section<std::uint8_t>(kind_section);
+  return {kind.begin(), kind.end()};
+}
+
+std::pair<Index, Index> shape_of(const Container& container) {
   const Array<std::int64_t> shape = container.section<std::int64_t>(shape_section);
   if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0)
     refuse(container, "the .weft file's section 'shape' is not the size of a matrix");
@@ -33,46 +58,42 @@ Csr<V> stored_csr(const Container& container) {
            "the matrix has " + std::to_string(shape[0]) + " rows and " + std::to_string(shape[1]) +
                " columns, past the " + std::to_string(most) + " that are supported",
            ErrorCode::unsupported);
-  Csr<V> matrix{static_cast<Index>(shape[0]), static_cast<Index>(shape[1]), container.section<Offset>(offsets_section),
-                container.section<Index>(columns_section), container.section<V>(values_section)};
-  if (const std::string wrong = check(matrix); !wrong.empty())
-    refuse(container, "the .weft file holds no matrix: " + wrong);
-  return matrix;
+  return {static_cast<Index>(shape[0]), static_cast<Index>(shape[1])};
 }
 
 /// A stored infinity stays one, but a number must not become one.
 template <Value V, Value Stored>
-Csr<V> converted(const Container& container, const Csr<Stored>& stored) {
-  Csr<V> matrix = convert<V>(stored);
-  FirstPosition lost;
-  if constexpr (sizeof(V) < sizeof(Stored))
-    parallel_ranges(matrix.nonzeros(), entry_grain, [&](Offset begin, Offset end) {
+void require_finite(const Container& container, const Array<Stored>& stored, const Array<V>& values,
+                    const std::function<std::string(Offset)>& place) {
+  if constexpr (sizeof(V) < sizeof(Stored)) {
+    FirstPosition lost;
+    parallel_ranges(static_cast<Offset>(values.size()), entry_grain, [&](Offset begin, Offset end) {
       for (Offset i = begin; i < end; ++i)
-        if (std::isinf(matrix.values[i]) && !std::isinf(stored.values[i])) return lost.report(i);
+        if (std::isinf(values[i]) && !std::isinf(stored[i])) return lost.report(i);
     });
-  if (lost.found()) {
+    if (!lost.found()) return;
     std::array<char, 32> text{};
-    std::to_chars(text.begin(), text.end(), stored.values[lost.get()]);
-    refuse(container, "the value '" + std::string(text.data()) + "' at row " +
-                          std::to_string(row_of(stored.offsets.data(), stored.rows, lost.get()) + 1) + ", column " +
-                          std::to_string(stored.columns[lost.get()] + 1) + " is too large for " +
+    std::to_chars(text.begin(), text.end(), stored[lost.get()]);
+    refuse(container, "the value '" + std::string(text.data()) + "' " + place(lost.get()) + "is too large for " +
                           std::string(to_string(value_type<V>)));
   }
-  return matrix;
 }
-
-}  // namespace
 
 template <Value V>
 Csr<V> csr_from_container(const Container& container) {
-  const Array<std::uint8_t> kind = container.section<std::uint8_t>(kind_section);
-  if (std::string(kind.begin(), kind.end()) != csr_kind) refuse(container, "the .weft file holds no csr matrix");
+  if (const Format* format = packed_format(container)) return unpack<V>(container, *format).matrix;
+  if (kind_of(container) != csr_kind) refuse(container, "the .weft file holds no csr matrix");
   if (container.has(values_section) && container.type(values_section) == element_type<float>)
     return converted<V>(container, stored_csr<float>(container));
   return converted<V>(container, stored_csr<double>(container));
 }
 
-#define WEFT_INSTANTIATE(V) template Csr<V> csr_from_container<V>(const Container&);
+#define WEFT_INSTANTIATE(V)                                                                        \
+  template Csr<V> csr_from_container<V>(const Container&);                                         \
+  template void require_finite<V, float>(const Container&, const Array<float>&, const Array<V>&,   \
+                                         const std::function<std::string(Offset)>&);               \
+  template void require_finite<V, double>(const Container&, const Array<double>&, const Array<V>&, \
+                                          const std::function<std::string(Offset)>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
@@ -85,12 +106,9 @@ Csr<V> read_weft(const std::string& path, const ReadOptions& options) {
 
 template <Value V>
 void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress) {
-  const std::int64_t shape[2] = {matrix.rows, matrix.cols};
-  const std::span<const std::uint8_t> kind(reinterpret_cast<const std::uint8_t*>(io::csr_kind.data()),
-                                           io::csr_kind.size());
+  const io::MatrixHead head(io::csr_kind, matrix.rows, matrix.cols);
   io::ContainerWriter writer;
-  writer.add(io::kind_section, kind);
-  writer.add(io::shape_section, std::span<const std::int64_t>(shape));
+  head.add_to(writer);
   writer.add(io::offsets_section, std::span<const Offset>(matrix.offsets));
   writer.add(io::columns_section, std::span<const Index>(matrix.columns));
   writer.add(io::values_section, std::span<const V>(matrix.values));

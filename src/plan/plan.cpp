@@ -4,53 +4,13 @@
 
 #include <optional>
 
-#include "core/parallel.hpp"
 #include "core/timer.hpp"
 #include "formats/registry.hpp"
+#include "plan/build.hpp"
 #include "plan/probe.hpp"
-#include "plan/reordered.hpp"
 
 namespace weft {
 namespace {
-
-template <Value V>
-struct Built {
-  std::unique_ptr<Operator<V>> op;
-  FormatChoice choice;  // as asked for
-  double setup_seconds = 0;
-  double product_seconds = 0;
-};
-
-/// A matrix as formats are to store it.
-template <Value V>
-struct Stored {
-  Csr<V> matrix;
-  std::shared_ptr<VectorOrder<V>> order;  // none: in the caller's order
-  Array<Offset> positions;                // entry of `matrix` -> entry of the caller's; empty: the same
-};
-
-template <Value V>
-Stored<V> put_in_order(const Csr<V>& matrix, const Order& order, Device device) {
-  Stored<V> stored;
-  stored.matrix = permute(matrix, order, &stored.positions);
-  stored.order = std::make_shared<VectorOrder<V>>(device, matrix.rows, matrix.cols, order);
-  return stored;
-}
-
-template <Value V>
-Built<V> build(const FormatChoice& choice, const Stored<V>& stored, const PlanOptions& options) {
-  Built<V> built;
-  built.choice = choice;
-  const Stopwatch watch;
-  built.op = choice.format->builder<V>()(stored.matrix, {.device = options.device,
-                                                         .variant = choice.variant,
-                                                         .progress = options.progress,
-                                                         .parameters = choice.parameters});
-  if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
-  synchronize(options.device);
-  built.setup_seconds = watch.seconds();
-  return built;
-}
 
 // A format that stores nothing but the values could at best move 8 of csr's 12 bytes an entry (4 of 8 in f32), and half
 // of a symmetric matrix is half of that. So no format returns more than this share of the time csr would take.
@@ -169,42 +129,7 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
     forward = build(choice, stored, options);
   }
 
-  const OperatorInfo built = forward.op->info();
-  info.format = full_name(forward.choice.format->info, built.variant);
-  info.details = built.details;
-  info.device = options.device;
-  info.type = value_type<V>;
-  info.rows = matrix.rows;
-  info.cols = matrix.cols;
-  info.nonzeros = matrix.nonzeros();
-  info.bytes = built.bytes;
-  info.padding = built.padding;
-  info.upload_seconds = built.upload_seconds;
-  info.setup_seconds = forward.setup_seconds;
-  info.product_seconds = forward.product_seconds;
-  info.deterministic = forward.choice.format->info.deterministic;
-  info.transpose = options.transpose;
-
-  Array<Offset> positions;
-  std::unique_ptr<Operator<V>> transposed;
-  if (options.transpose) {
-    Stored<V> other{transpose(stored.matrix, &positions), nullptr, {}};
-    if (stored.order) {
-      // What was the order of the rows is now that of the columns; `positions` leads to the caller's values.
-      other.order =
-          std::make_shared<VectorOrder<V>>(options.device, matrix.cols, matrix.rows, Order{order.columns, order.rows});
-      parallel_for(static_cast<std::int64_t>(positions.size()), 1 << 15,
-                   [&](std::int64_t i) { positions[i] = stored.positions[positions[i]]; });
-    }
-    Built<V> second = build(forward.choice, other, options);
-    info.bytes += second.op->info().bytes;
-    info.setup_seconds += second.setup_seconds;
-    transposed = std::move(second.op);
-  }
-  info.bytes_per_nonzero =
-      info.nonzeros == 0 ? 0 : static_cast<double>(info.bytes) / static_cast<double>(info.nonzeros);
-  info.planning_seconds = watch.seconds();
-  return Plan<V>(std::move(forward.op), std::move(transposed), std::move(positions), std::move(info));
+  return finish_plan(std::move(forward), std::move(info), stored, order, options, watch);
 }
 
 #define WEFT_INSTANTIATE(V) template Plan<V> plan<V>(const Csr<V>&, const PlanOptions&);

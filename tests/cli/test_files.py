@@ -56,3 +56,53 @@ def test_f32_rounds(succeed, tmp_path):
             value = float((tmp_path / name).read_text().split()[-1])
             assert value == pytest.approx(written, rel=1e-15 if value_type == "f64" or name == "b.mtx" else 1e-8)
             assert (value == 0.3333333333333333) == (value_type == "f64")
+
+
+@pytest.mark.parametrize("format_name", ["bro-ell", "bro-coo", "bro-ell:h=32:sym=64", "bro-coo:steps=4"])
+@pytest.mark.parametrize("source", ["gen:uniform:200:7", "gen:empty-rows:300", "gen:poisson2d:30"])
+def test_packed_files_keep_every_bit_and_every_command_takes_them(succeed, tmp_path, format_name, source):
+    succeed("gen", source, "-o", "a.mtx")
+    succeed("convert", "a.mtx", "-o", "b.weft", "--format", format_name)
+    succeed("convert", "b.weft", "-o", "c.mtx")
+    assert (tmp_path / "a.mtx").read_bytes() == (tmp_path / "c.mtx").read_bytes()
+    assert facts(succeed, "b.weft") == facts(succeed, "a.mtx")
+
+
+def test_a_packed_file_is_multiplied_as_it_is_stored(succeed):
+    name = "bro-ell"
+    succeed("convert", "gen:poisson2d:30", "-o", "a.weft", "--format", name)
+    for arguments, stored in (([], True), (["--format", name], True), (["--format", "csr"], False),
+                              (["--type", "f32"], True), (["--transpose"], True), (["--device", "emulator"], True)):
+        text = succeed("spmv", "a.weft", "--check", *arguments)
+        assert ("as stored in the file" in text) == stored
+        assert "check     correct" in text
+        summary = json.loads(succeed("spmv", "a.weft", "--json", *arguments))
+        assert summary["stored"] == stored and (summary["format"] == name) == stored
+
+
+def test_packed_files_are_smaller(succeed, tmp_path):
+    succeed("gen", "gen:poisson2d:60", "-o", "plain.weft")
+    succeed("convert", "plain.weft", "-o", "packed.weft", "--format", "bro-ell")
+    assert (tmp_path / "packed.weft").stat().st_size < 0.9 * (tmp_path / "plain.weft").stat().st_size
+
+
+def test_what_cannot_be_stored_is_told_before_anything_is_read(refuse):
+    sentence = refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "sell")
+    assert "csr, bro-ell, bro-coo" in sentence
+    assert ".weft" in refuse(2, "convert", "missing.mtx", "-o", "a.mtx", "--format", "bro-ell")
+    assert "bro-ell" in refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "bogus")
+    assert "power of two" in refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "bro-ell:h=33")
+    refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "auto")
+
+
+@pytest.mark.parametrize("format_name", ["bro-ell", "bro-coo"])
+@pytest.mark.parametrize("command", ["spmv", "info", "bench"])
+def test_packed_files_that_were_cut_or_altered_are_refused(succeed, refuse, tmp_path, format_name, command):
+    succeed("convert", "gen:uniform:50:5", "-o", "a.weft", "--format", format_name)
+    whole = (tmp_path / "a.weft").read_bytes()
+    for size in (10, 100, len(whole) // 2, len(whole) - 64):
+        (tmp_path / "b.weft").write_bytes(whole[:size])
+        assert refuse(1, command, "b.weft").startswith("weft: b.weft: ")
+    for at in range(70, len(whole), 211):
+        (tmp_path / "b.weft").write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1:])
+        assert refuse(1, command, "b.weft").startswith("weft: b.weft: ")

@@ -172,6 +172,13 @@ double space_savings(const Shape& shape, std::size_t symbol_bytes);
 /// What an operator says about itself, but for its bytes.
 OperatorInfo describe(const Shape& shape, std::size_t symbol_bytes);
 
+/// The storage as named arrays, and back. The second throws Error(parse) where sizes or widths are wrong; `decode` then
+/// looks at what the arrays hold.
+template <Value V>
+StoredArrays to_arrays(const Storage<V>& storage);
+template <Value V>
+Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols);
+
 /// What the CPU kernel reads. Chunks of `chunk_intervals` are summed by one thread each; the sums of a chunk's first
 /// and last row go to `carries` (two times max_vectors a chunk), since neighbours may hold more of these rows.
 template <class V>
@@ -197,6 +204,7 @@ WEFT_FOR_EACH_ISA(template <class V>
 }  // namespace weft::bro_coo
 
 WEFT_DECLARE_GPU_BUILDER(bro_coo)
+WEFT_DECLARE_GPU_LOADER(bro_coo, bro_coo::Storage<V>)
 // For tests: the encoder on the GPU, copied back.
 namespace weft::on_cuda::bro_coo {
 template <Value V>

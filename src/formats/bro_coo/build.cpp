@@ -91,6 +91,23 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   return WEFT_GPU_BUILDER(bro_coo, V, options.device)(matrix, options);
 }
 
+template <Value V>
+Storing<V> storing() {
+  return {.store =
+              [](const Csr<V>& matrix, const BuildOptions& options) {
+                return to_arrays(encode(matrix, choose_shape(matrix.nonzeros(), options)));
+              },
+          .unpack = [](const StoredArrays& arrays, Index rows,
+                       Index cols) { return decode(from_arrays<V>(arrays, rows, cols)); },
+          .load = [](const StoredArrays& arrays, const Csr<V>& matrix,
+                     const BuildOptions& options) -> std::unique_ptr<Operator<V>> {
+            Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
+            if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(std::move(storage));
+            storage.has_empty_rows = any_empty_row(matrix.offsets);
+            return WEFT_GPU_LOADER(bro_coo, V, Storage<V>, options.device)(storage, matrix, options.device);
+          }};
+}
+
 std::string rules_out(const RowLengths& rows, Device device) {
   if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
   if (static_cast<double>(rows.longest_row) < 64 * rows.mean_row)
@@ -110,6 +127,9 @@ const Format& format() {
     f.info.parameters = {
         {"steps", "entries a lane of an interval; else 32, on a GPU fewer for small matrices", 1, longest_stream, true},
         {"sym", "bits a symbol; else 32", 32, 64, true}};
+    f.info.storable = true;
+    f.storing_f32 = storing<float>();
+    f.storing_f64 = storing<double>();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 20;

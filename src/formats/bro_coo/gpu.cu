@@ -158,6 +158,18 @@ class GpuOperator final : public Operator<V> {
     if (shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage_.bounds.download());
   }
 
+  GpuOperator(const Storage<V>& storage, Device device)
+      : device_(device), row_count_(storage.rows), has_empty_rows_(storage.has_empty_rows) {
+    storage_.shape = storage.shape;
+    storage_.bounds = DeviceBuffer<Index>(device, storage.bounds);
+    storage_.widths = DeviceBuffer<std::uint8_t>(device, storage.widths);
+    storage_.words = DeviceBuffer<Offset>(device, storage.words);
+    storage_.symbols = DeviceBuffer<std::uint32_t>(device, storage.symbols);
+    storage_.columns = DeviceBuffer<Index>(device, storage.columns);
+    storage_.values = DeviceBuffer<V>(device, storage.values);
+    if (storage.shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage.bounds);
+  }
+
   void apply(const Product<V>& product, Stream stream) override {
     gpu::CurrentDevice current(device_);
     const Shape& shape = storage_.shape;
@@ -214,6 +226,12 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
 }
 
 template <Value V>
+std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& /*matrix*/, Device device) {
+  gpu::CurrentDevice current(device);
+  return std::make_unique<GpuOperator<V>>(storage, device);
+}
+
+template <Value V>
 Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
   gpu::CurrentDevice current(device);
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
@@ -235,8 +253,9 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
   return storage;
 }
 
-#define WEFT_INSTANTIATE(V)                                                           \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
+#define WEFT_INSTANTIATE(V)                                                                \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);      \
+  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device); \
   template Storage<V> encode<V>(const Csr<V>&, const Shape&, Device);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

@@ -109,6 +109,15 @@ void place_values(const Storage<V>& storage, const Array<Offset>& offsets, const
 template <Value V>
 Csr<V> decode(const Storage<V>& storage);
 
+/// The storage as named arrays, and back. The second throws Error(parse) where sizes or widths are wrong; `unpack` then
+/// looks at what the arrays hold, and throws it unless that is what `encode` makes of a canonical matrix.
+template <Value V>
+StoredArrays to_arrays(const Storage<V>& storage);
+template <Value V>
+Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols);
+template <Value V>
+Csr<V> unpack(const Storage<V>& storage);
+
 /// Throws Error(unsupported) when so many stored values are too much padding.
 void refuse_padding(Offset stored, Offset kept, std::size_t value_bytes, const BuildOptions& options);
 
@@ -153,6 +162,7 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, c
 }  // namespace weft::bro_ell
 
 WEFT_DECLARE_GPU_BUILDER(bro_ell)
+WEFT_DECLARE_GPU_LOADER(bro_ell, bro_ell::Storage<V>)
 // For tests: what the encoder on the GPU makes, copied back.
 namespace weft::on_cuda::bro_ell {
 template <Value V>

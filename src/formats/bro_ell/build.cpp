@@ -13,6 +13,7 @@ class CpuOperator final : public Operator<V> {
  public:
   CpuOperator(const Csr<V>& matrix, const BuildOptions& options)
       : storage_(encode(matrix, choose_shape(options), options)), offsets_(matrix.offsets) {}
+  CpuOperator(Storage<V> storage, const Array<Offset>& offsets) : storage_(std::move(storage)), offsets_(offsets) {}
 
   void apply(const Product<V>& product, Stream) override {
     if (product.alpha == V(0) || storage_.kept == 0) return scale_on_cpu(product, storage_.rows);
@@ -53,6 +54,22 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   return WEFT_GPU_BUILDER(bro_ell, V, options.device)(matrix, options);
 }
 
+template <Value V>
+Storing<V> storing() {
+  return {
+      .store = [](const Csr<V>& matrix,
+                  const BuildOptions& options) { return to_arrays(encode(matrix, choose_shape(options), options)); },
+      .unpack = [](const StoredArrays& arrays, Index rows,
+                   Index cols) { return unpack(from_arrays<V>(arrays, rows, cols)); },
+      .load = [](const StoredArrays& arrays, const Csr<V>& matrix,
+                 const BuildOptions& options) -> std::unique_ptr<Operator<V>> {
+        Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
+        storage.kept = matrix.nonzeros();
+        if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(std::move(storage), matrix.offsets);
+        return WEFT_GPU_LOADER(bro_ell, V, Storage<V>, options.device)(storage, matrix, options.device);
+      }};
+}
+
 /// Slices are padded one by one, but how rows are spread over them is not known here.
 std::string rules_out(const RowLengths& rows, Device) {
   const double room = static_cast<double>(rows.longest_row) * static_cast<double>(rows.rows);
@@ -74,6 +91,9 @@ const Format& format() {
                          {"sym", "bits of a symbol, 32 or 64; else 32", 32, 64, true},
                          padding_parameter()};
     f.info.refuses = refuses_padding();
+    f.info.storable = true;
+    f.storing_f32 = storing<float>();
+    f.storing_f64 = storing<double>();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 40;

@@ -1,5 +1,6 @@
 // bro-ell on a GPU: a thread decodes and multiplies a row. All rows of a slice have the same widths, so a warp takes
 // the same branches.
+#include <algorithm>
 #include <bit>
 
 #include "core/timer.hpp"
@@ -156,6 +157,22 @@ class GpuOperator final : public Operator<V> {
         encode_on_device<V>(device_, source.view(), matrix.offsets, ::weft::bro_ell::choose_shape(options), options);
   }
 
+  GpuOperator(const ::weft::bro_ell::Storage<V>& storage, const Array<Offset>& offsets, Device device)
+      : device_(device), offsets_(offsets) {
+    storage_.shape = storage.shape;
+    storage_.rows = storage.rows;
+    storage_.kept = storage.kept;
+    storage_.slice_count = static_cast<Index>(storage.slices.size());
+    for (const Slice& slice : storage.slices) {
+      storage_.census.columns += slice.columns;
+      storage_.census.longest = std::max(storage_.census.longest, slice.columns);
+    }
+    storage_.slices = DeviceBuffer<Slice>(device, storage.slices);
+    storage_.bit_alloc = DeviceBuffer<std::uint8_t>(device, storage.bit_alloc);
+    storage_.words = DeviceBuffer<std::uint32_t>(device, storage.words);
+    storage_.values = DeviceBuffer<V>(device, storage.values);
+  }
+
   void apply(const Product<V>& product, Stream stream) override {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0) || storage_.kept == 0) return scale(storage_.rows, product, stream);
@@ -227,6 +244,12 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
 }
 
 template <Value V>
+std::unique_ptr<Operator<V>> load(const ::weft::bro_ell::Storage<V>& storage, const Csr<V>& matrix, Device device) {
+  gpu::CurrentDevice current(device);
+  return std::make_unique<GpuOperator<V>>(storage, matrix.offsets, device);
+}
+
+template <Value V>
 ::weft::bro_ell::Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options) {
   gpu::CurrentDevice current(options.device);
   const CsrOnDevice<V> source(options.device, matrix);
@@ -243,8 +266,9 @@ template <Value V>
   return storage;
 }
 
-#define WEFT_INSTANTIATE(V)                                                           \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
+#define WEFT_INSTANTIATE(V)                                                                                 \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);                       \
+  template std::unique_ptr<Operator<V>> load<V>(const ::weft::bro_ell::Storage<V>&, const Csr<V>&, Device); \
   template ::weft::bro_ell::Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

@@ -1,0 +1,127 @@
+#include "io/packed_container.hpp"
+
+#include <weft/io.hpp>
+
+#include <algorithm>
+
+#include "core/parallel.hpp"
+#include "io/csr_container.hpp"
+
+namespace weft {
+namespace io {
+namespace {
+
+const Format* storable_format(const std::string& name) {
+  const auto found = std::ranges::find_if(
+      registry(), [&](const Format* format) { return format->info.storable && format->info.name == name; });
+  return found == registry().end() ? nullptr : *found;
+}
+
+template <Value V, Value Stored>
+Array<V> converted(const Container& container, const Array<Stored>& stored) {
+  if constexpr (std::same_as<V, Stored>) {
+    return stored;
+  } else {
+    Array<V> values(stored.size());
+    parallel_for(static_cast<std::int64_t>(stored.size()), 1 << 16,
+                 [&](std::int64_t i) { values[i] = static_cast<V>(stored[i]); });
+    require_finite<V, Stored>(container, stored, values, [](Offset) { return ""; });
+    return values;
+  }
+}
+
+/// All sections a format may look at, values as V.
+template <Value V>
+StoredArrays arrays_of(const Container& container) {
+  StoredArrays arrays;
+  for (const std::string& name : container.section_names()) {
+    const auto add = [&]<class T>() { arrays.add(name, container.section<T>(name)); };
+    switch (container.type(name)) {
+      case ElementType::u8:
+        add.template operator()<std::uint8_t>();
+        break;
+      case ElementType::u32:
+        add.template operator()<std::uint32_t>();
+        break;
+      case ElementType::i32:
+        add.template operator()<std::int32_t>();
+        break;
+      case ElementType::i64:
+        add.template operator()<std::int64_t>();
+        break;
+      case ElementType::f32:
+        if (name == values_section) arrays.add(name, converted<V>(container, container.section<float>(name)));
+        break;
+      case ElementType::f64:
+        if (name == values_section) arrays.add(name, converted<V>(container, container.section<double>(name)));
+        break;
+      default:
+        break;
+    }
+  }
+  return arrays;
+}
+
+/// A file may claim more rows than there is memory for their offsets, with hardly an entry behind it.
+void check_memory(const Container& container, Index rows) {
+  const std::size_t needed = (static_cast<std::size_t>(rows) + 1) * sizeof(Offset);
+  if (needed > machine_memory())
+    throw Error(ErrorCode::out_of_memory, container.name() + ": " + std::to_string(rows) + " rows need " +
+                                              std::to_string(needed >> 30) + " GiB, more memory than this machine has");
+}
+
+}  // namespace
+
+const Format* packed_format(const Container& container) { return storable_format(kind_of(container)); }
+
+template <Value V>
+Packed<V> unpack(const Container& container, const Format& format) {
+  const auto [rows, cols] = shape_of(container);
+  check_memory(container, rows);
+  Packed<V> packed{.arrays = arrays_of<V>(container), .matrix = {}};
+  try {
+    packed.matrix = format.storing<V>().unpack(packed.arrays, rows, cols);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::parse) throw;
+    throw Error(ErrorCode::parse,
+                container.name() + ": the .weft file holds no " + format.info.name + " matrix: " + error.what());
+  }
+  return packed;
+}
+
+#define WEFT_INSTANTIATE(V) template Packed<V> unpack<V>(const Container&, const Format&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace io
+
+template <Value V>
+void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress) {
+  const FormatName name = parse_format(format);
+  if (name.format->name == io::csr_kind) return write_weft(path, matrix, std::move(progress));
+  const Format* const found = io::storable_format(name.format->name);
+  if (!found) {
+    std::string names(io::csr_kind);
+    for (const FormatInfo& info : formats())
+      if (info.storable) names += ", " + info.name;
+    throw Error(ErrorCode::unsupported,
+                "a .weft file cannot hold format '" + name.format->name + "'; it can hold: " + names);
+  }
+  const StoredArrays arrays = found->storing<V>().store(
+      matrix, {.device = Device::cpu(), .variant = name.variant, .parameters = name.parameters});
+  const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols);
+  io::ContainerWriter writer;
+  head.add_to(writer);
+  for (const auto& [section, elements] : arrays.all())
+    std::visit(
+        [&]<class T>(const Array<T>& array) { writer.add(section, std::span<const T>(array.data(), array.size())); },
+        elements);
+  writer.write(path, progress);
+}
+
+#define WEFT_INSTANTIATE(V) \
+  template void write_weft_as<V>(const std::string&, const Csr<V>&, const std::string&, Progress);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft

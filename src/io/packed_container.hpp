@@ -1,0 +1,24 @@
+#pragma once
+#include <weft/csr.hpp>
+
+#include "formats/registry.hpp"
+#include "io/container.hpp"
+
+// Matrices that a .weft file keeps as a format does, not as csr.
+namespace weft::io {
+
+/// The format whose matrix a container holds; null when it is csr, or none that can be stored.
+const Format* packed_format(const Container& container);
+
+/// What such a container holds: the format's arrays, and the matrix that was found in them when they were checked.
+template <Value V>
+struct Packed {
+  StoredArrays arrays;
+  Csr<V> matrix;
+};
+
+/// Throws Error(parse), naming the file, unless the container holds a canonical matrix in this format.
+template <Value V>
+Packed<V> unpack(const Container& container, const Format& format);
+
+}  // namespace weft::io

@@ -1,0 +1,297 @@
+#include "io/packed_container.hpp"
+
+#include <weft/generate.hpp>
+#include <weft/io.hpp>
+#include <weft/plan.hpp>
+
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "io/container_testing.hpp"
+#include "io/csr_container.hpp"
+#include "io/io_testing.hpp"
+
+namespace weft::io::testing {
+namespace {
+
+/// Every name a matrix can be stored by.
+std::vector<std::string> names() {
+  return {"bro-ell", "bro-ell:h=32", "bro-ell:sym=64", "bro-coo", "bro-coo:steps=2", "bro-coo:sym=64"};
+}
+std::vector<std::string> formats_stored() { return {"bro-ell", "bro-coo"}; }
+
+std::vector<Csr<double>> matrices() {
+  std::vector<Csr<double>> all;
+  all.push_back({});
+  all.push_back({5, 4, Array<Offset>(6, 0), {}, {}});
+  all.push_back(make_csr<double>(1, 2000000000, {0, 2}, {0, 1999999999}, {1, 2}));
+  all.push_back(make_csr<double>(3, 4, {0, 2, 2, 3}, {0, 3, 1}, {1.5, -0.0, std::numeric_limits<double>::infinity()}));
+  for (const char* source : {"gen:poisson2d:13", "gen:uniform:300:5", "gen:empty-rows:200", "gen:dense:70"})
+    all.push_back(generate<double>(source));
+  return all;
+}
+
+template <class T>
+void expect_same_bits(std::span<const T> a, std::span<const T> b) {
+  ASSERT_EQ(a.size(), b.size());
+  EXPECT_TRUE(a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+TEST(PackedContainer, MatricesReadBackExactly) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  for (const Csr<double>& matrix : matrices())
+    for (const std::string& name : names()) {
+      SCOPED_TRACE(name + ", " + std::to_string(matrix.rows) + " rows");
+      write_weft_as(path, matrix, name);
+      expect_equal(read_weft<double>(path), matrix);
+      expect_equal(read_matrix<double>(path), matrix);
+      EXPECT_EQ(stored_format(path), name.substr(0, 7));
+    }
+}
+
+TEST(PackedContainer, CsrIsAFormatToStore) {
+  const TemporaryFolder folder;
+  const Csr<double> matrix = generate<double>("gen:poisson2d:4");
+  write_weft_as(folder.file("a.weft"), matrix, "csr");
+  write_weft(folder.file("b.weft"), matrix);
+  EXPECT_EQ(read_bytes(folder.file("a.weft")), read_bytes(folder.file("b.weft")));
+  EXPECT_EQ(stored_format(folder.file("a.weft")), "csr");
+  write_matrix_market(folder.file("a.mtx"), matrix);
+  EXPECT_EQ(stored_format(folder.file("a.mtx")), "");
+}
+
+TEST(PackedContainer, OtherFormatsAreRefusedWithThoseThatCan) {
+  const TemporaryFolder folder;
+  const Error error = error_of([&] { write_weft_as(folder.file("a.weft"), Csr<double>{}, "sell"); });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_STREQ(error.what(), "a .weft file cannot hold format 'sell'; it can hold: csr, bro-ell, bro-coo");
+  EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(PackedContainer, ValuesAreConvertedToTheTypeAskedFor) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  const Csr<double> matrix = make_csr<double>(2, 3, {0, 2, 3}, {0, 2, 1}, {0.1, -3, 1e30});
+  for (const std::string& name : formats_stored()) {
+    write_weft_as(path, matrix, name);
+    expect_equal(read_weft<float>(path), convert<float>(matrix));
+    write_weft_as(path, convert<float>(matrix), name);
+    expect_equal(read_weft<double>(path), convert<double>(convert<float>(matrix)));
+    write_weft_as(path, make_csr<double>(1, 1, {0, 1}, {0}, {1e300}), name);
+    EXPECT_STREQ(error_of([&] { read_weft<float>(path); }).what(),
+                 (path + ": the value '1e+300' is too large for f32").c_str());
+  }
+}
+
+/// A plan on any device as vectors on the host.
+template <Value V>
+std::vector<V> product_of(Plan<V>& plan, Op op, const std::vector<V>& x) {
+  const PlanInfo& info = plan.info();
+  std::vector<V> y(static_cast<std::size_t>(op == Op::none ? info.rows : info.cols), V(-7));
+  if (plan.device().is_cpu()) {
+    plan.apply(op, V(1), std::span<const V>(x), V(0), std::span<V>(y));
+    return y;
+  }
+  DeviceBuffer<V> from(plan.device(), x), to(plan.device(), y);
+  plan.apply(op, V(1), DeviceSpan<const V>(std::as_const(from)), V(0), DeviceSpan<V>(to));
+  const Array<V> result = to.download();
+  return {result.begin(), result.end()};
+}
+
+TEST(LoadPlan, EqualsThePlanOfTheMatrix) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  for (const char* source : {"gen:uniform:300:5", "gen:empty-rows:200", "gen:poisson2d:13"}) {
+    const auto matrix = generate<double>(source);
+    std::vector<double> x(static_cast<std::size_t>(matrix.cols)), z(static_cast<std::size_t>(matrix.rows));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / double(i + 1);
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = 3.0 / double(i + 2);
+    std::vector<double> others(static_cast<std::size_t>(matrix.nonzeros()));
+    for (std::size_t i = 0; i < others.size(); ++i) others[i] = double(i % 13) - 6;
+    for (const std::string& name : names()) {
+      write_weft_as(path, matrix, name);
+      const std::string format = name.substr(0, 7);
+      for (const Device device : available_devices())
+        for (const std::string& asked : {std::string("auto"), format}) {
+          SCOPED_TRACE(std::string(source) + " as " + name + " on " + device.name() + ", asked for " + asked);
+          auto loaded = load_plan<double>(path, {.device = device, .format = asked, .transpose = true});
+          auto planned = plan(matrix, {.device = device, .format = name, .transpose = true});
+          EXPECT_TRUE(loaded.info().stored);
+          EXPECT_FALSE(planned.info().stored);
+          EXPECT_EQ(loaded.info().format, format);
+          EXPECT_EQ(loaded.info().nonzeros, matrix.nonzeros());
+          EXPECT_EQ(loaded.info().padding, planned.info().padding);
+          if (device.is_cpu() || name == "bro-coo:steps=2" || format == "bro-ell") {
+            EXPECT_EQ(loaded.info().details, planned.info().details);
+            expect_same_bits<double>(product_of(loaded, Op::none, x), product_of(planned, Op::none, x));
+          }
+          loaded.update_values(others);
+          Csr<double> changed = matrix;
+          changed.values = Array<double>::copy_of(others);
+          for (const Op op : {Op::none, Op::transpose}) {
+            const std::vector<double>& from = op == Op::none ? x : z;
+            std::vector<double> expected(op == Op::none ? z.size() : x.size(), 0.0);
+            reference_apply<double>(op, 1.0, changed, from, 0.0, expected);
+            const std::vector<double> y = product_of(loaded, op, from);
+            for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-10) << i;
+          }
+        }
+    }
+  }
+}
+
+TEST(LoadPlan, AnotherFormatIsPlannedFromTheUnpackedMatrix) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  const auto matrix = generate<double>("gen:poisson2d:13");
+  write_weft_as(path, matrix, "bro-ell");
+  const auto plan = load_plan<double>(path, {.format = "csr"});
+  EXPECT_EQ(plan.info().format.substr(0, 3), "csr");
+  EXPECT_FALSE(plan.info().stored);
+  EXPECT_FALSE(load_plan<double>(path, {.format = "bro-ell:h=32"}).info().stored);
+  write_weft(path, matrix);
+  EXPECT_FALSE(load_plan<double>(path, {.format = "ell"}).info().stored);
+}
+
+TEST(LoadPlan, ConvertsValues) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  const auto matrix = make_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {0.1, 0.3});
+  for (const std::string& name : formats_stored()) {
+    write_weft_as(path, matrix, name);
+    auto plan = load_plan<float>(path);
+    EXPECT_TRUE(plan.info().stored);
+    EXPECT_EQ(product_of(plan, Op::none, {1.f, 1.f}), (std::vector<float>{0.1f, 0.3f}));
+  }
+}
+
+Csr<double> small_matrix() { return generate<double>("gen:uniform:70:3"); }
+
+std::string file_as(const std::string& name) {
+  const TemporaryFolder folder;
+  write_weft_as(folder.file("a.weft"), small_matrix(), name);
+  return read_bytes(folder.file("a.weft"));
+}
+
+Container container_of(const std::string& bytes) {
+  const auto owner = std::make_shared<Array<std::byte>>(Array<std::byte>::copy_of(std::as_bytes(std::span(bytes))));
+  return Container({owner, {owner->data(), owner->size()}}, "a.weft");
+}
+
+TEST(PackedContainer, EveryTruncationAndEveryFlippedBitIsRefused) {
+  for (const std::string& name : formats_stored()) {
+    std::string bytes = file_as(name);
+    for (std::size_t size = 1; size < bytes.size(); size += 7)
+      EXPECT_EQ(error_of([&] { csr_from_container<double>(container_of(bytes.substr(0, size))); }).code(),
+                ErrorCode::parse);
+    for (std::size_t bit = 0; bit < bytes.size() * 8; bit += 3) {
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+      const ErrorCode code = error_of([&] { csr_from_container<double>(container_of(bytes)); }).code();
+      EXPECT_TRUE(code == ErrorCode::parse || code == ErrorCode::unsupported) << bit;
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    }
+  }
+}
+
+/// Where a section's elements lie in the bytes.
+std::size_t find_section(const std::string& bytes, const std::string& name) {
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (std::uint32_t i = 0; i < header.sections; ++i) {
+    SectionRecord record;
+    std::memcpy(&record, bytes.data() + sizeof(FileHeader) + i * sizeof(record), sizeof(record));
+    if (name == record.name.data()) return record.offset;
+  }
+  ADD_FAILURE() << "no section " << name;
+  return 0;
+}
+
+/// The sentence for a file with one element of a section changed and checksums that agree.
+template <class T>
+std::string sentence_for(const std::string& format, const std::string& section, std::size_t element, T value) {
+  std::string bytes = file_as(format);
+  std::memcpy(bytes.data() + find_section(bytes, section) + element * sizeof(T), &value, sizeof(T));
+  sign(std::as_writable_bytes(std::span(bytes)));
+  const Error error = error_of([&] { csr_from_container<double>(container_of(bytes)); });
+  EXPECT_EQ(error.code(), ErrorCode::parse);
+  return error.what();
+}
+
+TEST(PackedContainer, ForgedContentIsRefusedInASentence) {
+  const std::string ell = "a.weft: the .weft file holds no bro-ell matrix: ";
+  EXPECT_EQ(sentence_for("bro-ell", "layout", 0, std::int64_t(48)), ell + "its 'layout' is none that there is");
+  EXPECT_EQ(sentence_for("bro-ell", "layout", 0, std::int64_t(32)),
+            ell + "its 'num_col' has 1 elements where 3 belong");
+  EXPECT_EQ(sentence_for("bro-ell", "layout", 1, std::int64_t(64)), ell + "slice 1 needs more symbols than there are");
+  EXPECT_EQ(sentence_for("bro-ell", "num_col", 0, std::int32_t(71)), ell + "slice 1 has more columns than the matrix");
+  EXPECT_EQ(sentence_for("bro-ell", "num_col", 0, std::int32_t(-1)), ell + "slice 1 has more columns than the matrix");
+  EXPECT_EQ(sentence_for("bro-ell", "num_col", 0, std::int32_t(70)),
+            ell + "slice 1 needs more values or widths than there are");
+  EXPECT_EQ(sentence_for("bro-ell", "bit_alloc", 0, std::uint8_t(32)), ell + "slice 1 has widths that no delta has");
+  EXPECT_EQ(sentence_for("bro-ell", "bit_alloc", 0, std::uint8_t(0)), ell + "slice 1 has widths that no delta has");
+  EXPECT_EQ(sentence_for("bro-ell", "bit_alloc", 3, std::uint8_t(1)), ell + "slice 1 has widths that no delta has");
+  EXPECT_EQ(sentence_for("bro-ell", "symbols", 0, ~0u),
+            ell + "row 1 is not ascending columns of the matrix and zeros behind them");
+  EXPECT_EQ(sentence_for("bro-ell", "symbols", 1, 0u),
+            ell + "row 2 is not ascending columns of the matrix and zeros behind them");
+  // 70 rows have room for 96 in their slice: the last ones, of symbols and of values, are padding.
+  EXPECT_EQ(sentence_for("bro-ell", "symbols", 95, 1u << 31),
+            ell + "row 70 is not ascending columns of the matrix and zeros behind them");
+  EXPECT_EQ(sentence_for("bro-ell", "values", 95, std::numeric_limits<double>::quiet_NaN()),
+            ell + "row 70 is not ascending columns of the matrix and zeros behind them");
+  const std::string coo = "a.weft: the .weft file holds no bro-coo matrix: ";
+  EXPECT_EQ(sentence_for("bro-coo", "layout", 0, std::int64_t(-1)),
+            coo + "its 'layout' does not fit the number of its columns");
+  EXPECT_EQ(sentence_for("bro-coo", "layout", 0, std::numeric_limits<std::int64_t>::max()),
+            coo + "its 'layout' does not fit the number of its columns");
+  EXPECT_EQ(sentence_for("bro-coo", "layout", 1, std::int64_t(0)), coo + "its 'layout' is none that there is");
+  EXPECT_EQ(sentence_for("bro-coo", "layout", 2, std::int64_t(16)), coo + "its 'layout' is none that there is");
+  EXPECT_EQ(sentence_for("bro-coo", "widths", 0, std::uint8_t(32)), coo + "its 'widths' are more than 31 bits");
+  EXPECT_EQ(sentence_for("bro-coo", "symbols", 0, ~0u), coo + "the row numbers of interval 1 lead out of the matrix");
+  EXPECT_EQ(sentence_for("bro-coo", "columns", 0, std::int32_t(70)),
+            coo + "the columns of row 1 are not ascending numbers of the matrix");
+}
+
+TEST(PackedContainer, UnknownKindsAreRefused) {
+  std::string bytes = file_as("bro-coo");
+  bytes[find_section(bytes, "kind")] = 'x';
+  sign(std::as_writable_bytes(std::span(bytes)));
+  EXPECT_STREQ(error_of([&] { csr_from_container<double>(container_of(bytes)); }).what(),
+               "a.weft: the .weft file holds no csr matrix");
+}
+
+TEST(PackedContainer, MoreRowsThanMemoryAreRefused) {
+  ContainerWriter writer;
+  const MatrixHead head("bro-coo", std::numeric_limits<Index>::max(), 1);
+  head.add_to(writer);
+  const TemporaryFolder folder;
+  writer.write(folder.file("a.weft"));
+  const ErrorCode code = error_of([&] { read_weft<double>(folder.file("a.weft")); }).code();
+  EXPECT_TRUE(code == ErrorCode::out_of_memory || code == ErrorCode::parse);
+}
+
+// Random changes with checksums that agree: refused, or a matrix that kernels can take.
+TEST(PackedContainer, RandomForgeriesNeverGetThrough) {
+  std::mt19937 random(1);
+  for (const std::string& name : names()) {
+    const std::string whole = file_as(name);
+    const std::size_t begin = find_section(whole, "layout");
+    for (int trial = 0; trial < 2000; ++trial) {
+      std::string bytes = whole;
+      for (int change = 0; change <= trial % 3; ++change)
+        bytes[std::uniform_int_distribution<std::size_t>(begin, bytes.size() - 1)(random)] ^=
+            static_cast<char>(1 << random() % 8);
+      sign(std::as_writable_bytes(std::span(bytes)));
+      try {
+        EXPECT_EQ(check(csr_from_container<double>(container_of(bytes))), "");
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::parse);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::io::testing

@@ -1,0 +1,53 @@
+#include <weft/error.hpp>
+#include <weft/io.hpp>
+#include <weft/plan.hpp>
+
+#include <optional>
+
+#include "io/csr_container.hpp"
+#include "io/packed_container.hpp"
+#include "plan/build.hpp"
+
+namespace weft {
+namespace {
+
+std::optional<io::Container> open_container(const std::string& path, const Progress& progress) {
+  io::FileBytes file = io::map_file(path);
+  if (!io::is_container(file.bytes)) return std::nullopt;
+  return io::Container(std::move(file), path, progress);
+}
+
+}  // namespace
+
+std::string stored_format(const std::string& path) {
+  const std::optional<io::Container> container = open_container(path, {});
+  return container ? io::kind_of(*container) : "";
+}
+
+template <Value V>
+Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
+  const Stopwatch watch;
+  const std::optional<io::Container> container = open_container(path, options.progress);
+  const Format* const format = container ? io::packed_format(*container) : nullptr;
+  if (!format) return plan(read_weft<V>(path), options);
+  const io::Packed<V> packed = io::unpack<V>(*container, *format);
+  const bool as_stored =
+      (options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none;
+  if (!as_stored) return plan(packed.matrix, options);
+
+  describe(options.device);  // throws when there is no such device
+  Built<V> built;
+  built.choice = find_format(format->info.name, options.device, value_type<V>);
+  const Stopwatch loading;
+  built.op = format->storing<V>().load(packed.arrays, packed.matrix, {.device = options.device});
+  synchronize(options.device);
+  built.setup_seconds = loading.seconds();
+  PlanInfo info;
+  info.stored = true;
+  return finish_plan<V>(std::move(built), std::move(info), {packed.matrix, nullptr, {}}, {}, options, watch);
+}
+
+#define WEFT_INSTANTIATE(V) template Plan<V> load_plan<V>(const std::string&, const PlanOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft

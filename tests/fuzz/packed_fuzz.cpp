@@ -1,0 +1,100 @@
+// Feeds arbitrary bytes, with checksums made to agree, to the loaders of packed .weft files. What they accept is
+// multiplied by the CPU kernels, straight from the stored stream: that must stay inside all arrays, and give what the
+// unpacked matrix gives.
+#include <weft/csr.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "formats/registry.hpp"
+#include "io/container_testing.hpp"
+#include "io/csr_container.hpp"
+#include "io/packed_container.hpp"
+#include "require.hpp"
+
+namespace {
+
+using weft::Index;
+using weft::io::FileHeader;
+
+template <weft::Value V>
+bool close(V a, V b, double scale) {
+  const double difference = std::abs(static_cast<double>(a) - static_cast<double>(b));
+  return std::isnan(scale) || std::isinf(scale) || difference <= 1e-4 * scale;
+}
+
+/// Compares the product of the stored stream with that of the matrix; y has room before and behind it.
+template <weft::Value V>
+void multiply(weft::Operator<V>& stored, const weft::Csr<V>& matrix) {
+  std::vector<V> x(static_cast<std::size_t>(matrix.cols)), y(static_cast<std::size_t>(matrix.rows), V(7));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = V(1) / static_cast<V>(i % 7 + 1);
+  stored.apply({V(1), x.data(), x.size(), V(0), y.data(), y.size(), 1}, {});
+  for (Index row = 0; row < matrix.rows; ++row) {
+    double sum = 0, scale = 0;
+    for (weft::Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k) {
+      const double term = static_cast<double>(matrix.values[k]) * static_cast<double>(x[matrix.columns[k]]);
+      sum += term;
+      scale += std::abs(term);
+    }
+    if (scale > 1e30) continue;  // sums may overflow on the way
+    require(close(y[row], static_cast<V>(sum), scale));
+  }
+}
+
+/// A legitimate file may claim 2^31-1 rows or columns, whose vectors and offsets are nothing to fuzz with.
+bool is_small(const weft::io::Container& container) {
+  const auto [rows, cols] = weft::io::shape_of(container);
+  return rows <= 1 << 20 && cols <= 1 << 20;
+}
+
+template <weft::Value V>
+void load(const weft::Array<std::byte>& bytes) {
+  // 64-byte aligned, as a mapped file is, and an allocation of its own, so that a read past the end is seen.
+  const auto memory = std::make_shared<weft::Array<std::byte>>(bytes.clone());
+  try {
+    const weft::io::Container container({memory, {memory->data(), memory->size()}}, "fuzz");
+    const weft::Format* const format = weft::io::packed_format(container);
+    if (!format || !is_small(container)) return;
+    const weft::io::Packed<V> packed = weft::io::unpack<V>(container, *format);
+    require(check(packed.matrix).empty());
+    // Arrays of their own: in the file, one array's end is the next one's beginning.
+    weft::StoredArrays arrays;
+    for (const auto& [name, elements] : packed.arrays.all())
+      std::visit([&](const auto& array) { arrays.add(name, array.clone()); }, elements);
+    const auto stored = format->storing<V>().load(arrays, packed.matrix, {});
+    multiply(*stored, packed.matrix);
+    stored->update_values(packed.matrix.values);
+    multiply(*stored, packed.matrix);
+  } catch (const weft::Error& error) {
+    require(error.code() == weft::ErrorCode::parse || error.code() == weft::ErrorCode::unsupported);
+    require(std::strchr(error.what(), '\n') == nullptr);
+  }
+}
+
+/// A header that is believed, whatever the bytes were, and checksums that agree.
+void forge(std::span<std::byte> bytes) {
+  if (bytes.size() < sizeof(FileHeader)) return;
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.magic = weft::io::container_magic;
+  header.byte_order = weft::io::container_byte_order;
+  header.version = weft::io::container_version;
+  header.file_bytes = bytes.size();
+  header.reserved = {};
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  weft::io::testing::sign(bytes);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  weft::set_threads(1);
+  weft::Array<std::byte> bytes = weft::Array<std::byte>::copy_of(std::as_bytes(std::span(data, size)));
+  forge(bytes);
+  load<double>(bytes);
+  load<float>(bytes);
+  return 0;
+}
