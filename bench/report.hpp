@@ -66,6 +66,8 @@ struct Report {
   bool all_correct() const;  ///< peers do not count
 };
 
+nlohmann::ordered_json to_json(const Measurement& m);
+nlohmann::ordered_json to_json(const Case& one);
 nlohmann::ordered_json to_json(const Report& report);
 
 /// One line a measurement under a line of names; a failed one has its sentence in the last column.

@@ -18,6 +18,7 @@
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "paper_bro.hpp"
 #include "progress.hpp"
 
 namespace weft::app {
@@ -28,6 +29,7 @@ struct BenchOptions {
   ReadingOptions reading;
   std::vector<std::string> sources;
   std::string suite;
+  std::string paper;
   std::string formats = "all";
   std::string order = "none";
   std::string device = "cpu";
@@ -144,8 +146,24 @@ class Session {
   bench::Report report_;
 };
 
+/// What a paper measures is fixed, but for the matrices.
+int run_paper(const BenchOptions& options) {
+  if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
+      !options.svg.empty() || options.reading.type == "both")
+    throw UsageError("--paper goes with --device, --type f32 or f64, --seconds, --repeat, --seed and --json only");
+  if (!options.json.empty() && options.json != "-") require_target_folder(options.json);
+  return run_paper_bro({.reading = options.reading,
+                        .sources = options.sources,
+                        .json = options.json,
+                        .run = {.device = usable_device(options.device),
+                                .seconds = options.seconds,
+                                .groups = options.groups,
+                                .seed = options.seed}});
+}
+
 int run(const BenchOptions& options) {
   options.common.apply();
+  if (!options.paper.empty()) return run_paper(options);
   if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
     throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
@@ -187,6 +205,11 @@ Command add_bench(CLI::App& tool) {
   parser->add_option("--suite", options->suite, "measure a set of generated matrices: quick or standard")
       ->type_name("NAME")
       ->check(CLI::IsMember({"quick", "standard"}));
+  parser
+      ->add_option("--paper", options->paper,
+                   "what a paper measured, on these matrices or else on those of its own that can be generated: bro")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"bro"}));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
   parser
