@@ -20,13 +20,14 @@ namespace {
 using weft::Index;
 using weft::io::FileHeader;
 
+/// Up to rounding, also of numbers so small that they lose digits.
 template <weft::Value V>
 bool close(V a, V b, double scale) {
   const double difference = std::abs(static_cast<double>(a) - static_cast<double>(b));
-  return std::isnan(scale) || std::isinf(scale) || difference <= 1e-4 * scale;
+  return std::isnan(scale) || std::isinf(scale) || difference <= 1e-4 * scale + (sizeof(V) == 4 ? 1e-36 : 1e-300);
 }
 
-/// Compares the product of the stored stream with that of the matrix; y has room before and behind it.
+/// Compares the product of the stored stream with that of the matrix.
 template <weft::Value V>
 void multiply(weft::Operator<V>& stored, const weft::Csr<V>& matrix) {
   std::vector<V> x(static_cast<std::size_t>(matrix.cols)), y(static_cast<std::size_t>(matrix.rows), V(7));
