@@ -214,6 +214,21 @@ TEST(Rcm, AMissingDiagonalDoesNotMatter) {
   EXPECT_EQ(bandwidth_by_rcm(ordering::shuffle(to_csr(ring), 6)), 2);
 }
 
+TEST(Rcm, StartsAtTheRimWhereverFewNeighboursAre) {
+  // A strip of 5 x 200 with one more node that hangs at its middle: the only one with a single neighbour, and a start
+  // from which levels would spread both ways.
+  const Csr<double> strip = read_matrix<double>("gen:poisson2d:5:200");
+  const Coo<double> entries = to_coo(strip);
+  const Index n = strip.rows;
+  const std::size_t known = entries.values.size();
+  Coo<double> hung{n + 1, n + 1, Array<Index>(known + 2), Array<Index>(known + 2), Array<double>(known + 2, 1.0)};
+  std::ranges::copy(entries.row_indices, hung.row_indices.begin());
+  std::ranges::copy(entries.column_indices, hung.column_indices.begin());
+  hung.row_indices[known] = hung.column_indices[known + 1] = n;
+  hung.column_indices[known] = hung.row_indices[known + 1] = n / 2 + 2;
+  EXPECT_LE(bandwidth_by_rcm(ordering::shuffle(to_csr(hung), 8)), 7);
+}
+
 TEST(Rcm, ADenseRowIsNoTrouble) {
   std::vector<Index> lengths(3000, 2);
   lengths[1500] = 3000;
