@@ -11,6 +11,20 @@ using Json = nlohmann::ordered_json;
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+
+}  // namespace
+
 Json to_json(const Measurement& m) {
   Json json = {{"name", m.name}, {"peer", m.peer}};
   json["failure"] = m.failure.empty() ? Json(nullptr) : Json(m.failure);
@@ -42,23 +56,15 @@ Json to_json(const Measurement& m) {
 Json to_json(const Case& one) {
   Json measurements = Json::array();
   for (const Measurement& m : one.measurements) measurements.push_back(to_json(m));
-  return {{"source", one.source}, {"type", to_string(one.type)}, {"rows", one.rows},
-          {"cols", one.cols},     {"nonzeros", one.nonzeros},    {"measurements", std::move(measurements)}};
+  return {{"source", one.source},
+          {"type", to_string(one.type)},
+          {"rows", one.rows},
+          {"cols", one.cols},
+          {"nonzeros", one.nonzeros},
+          {"ordering", to_string(one.ordering)},
+          {"ordering_seconds", one.ordering_seconds},
+          {"measurements", std::move(measurements)}};
 }
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
-
-}  // namespace
 
 bool Report::all_correct() const {
   for (const Case& one : cases)

@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/device.hpp>
+#include <weft/order.hpp>
 #include <weft/types.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -45,6 +46,8 @@ struct Case {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t nonzeros = 0;
+  Ordering ordering = Ordering::none;  ///< the formats stored the matrix in this order; peers did not
+  double ordering_seconds = 0;         ///< what that took, besides the set-up; of the first format
   std::vector<Measurement> measurements;
 };
 
@@ -63,6 +66,8 @@ struct Report {
   bool all_correct() const;  ///< peers do not count
 };
 
+nlohmann::ordered_json to_json(const Measurement& m);
+nlohmann::ordered_json to_json(const Case& one);
 nlohmann::ordered_json to_json(const Report& report);
 
 /// One line a measurement under a line of names; a failed one has its sentence in the last column.

@@ -51,9 +51,11 @@ class Contest {
   void add_format(const std::string& name) {
     enter(name, false, [&](Contestant<V>& contestant, Measurement& m) {
       contestant.plan = std::make_unique<Plan<V>>(
-          plan(matrix_, {.device = options_.device, .format = name, .allow_nondeterministic = true}));
+          plan(matrix_,
+               {.device = options_.device, .format = name, .order = options_.order, .allow_nondeterministic = true}));
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;
+      if (result_.ordering_seconds == 0) result_.ordering_seconds = info.ordering_seconds;
       m.deterministic = info.deterministic;
       m.details = info.details;
       m.setup_seconds = info.setup_seconds;
@@ -167,6 +169,7 @@ Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions&
   result.rows = matrix.rows;
   result.cols = matrix.cols;
   result.nonzeros = matrix.nonzeros();
+  result.ordering = options.order;
 
   std::vector<std::string> missing;
   auto peers = find_peers<V>(options.device, options.peers, missing);

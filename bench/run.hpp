@@ -10,8 +10,9 @@ namespace weft::bench {
 
 struct RunOptions {
   Device device;
-  std::vector<std::string> formats;  ///< names and variants, see `formats_for`
-  std::string peers = "none";        ///< see `find_peers`
+  std::vector<std::string> formats = {};  ///< names and variants, see `formats_for`
+  Ordering order = Ordering::none;        ///< in which the formats store the matrix
+  std::string peers = "none";             ///< see `find_peers`
   double seconds = 0.5;
   int groups = 11;
   std::uint64_t seed = 1;

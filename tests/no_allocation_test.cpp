@@ -22,12 +22,14 @@ TEST(Plan, ApplyAllocatesNothingOnTheCpu) {
               Vectors<double>{std::span(y.data(), 4000), 2, 2000});
     };
     // OpenMP allocates for its threads once; the plan that is watched has not been applied before.
-    const PlanOptions options{.format = format->info.name, .transpose = true};
-    auto another = plan(matrix, options), fresh = plan(matrix, options);
-    all_ways(another);
-    const long before = allocations();
-    all_ways(fresh);
-    EXPECT_EQ(allocations() - before, 0) << format->info.name;
+    for (const Ordering order : {Ordering::none, Ordering::bar}) {
+      const PlanOptions options{.format = format->info.name, .order = order, .transpose = true};
+      auto another = plan(matrix, options), fresh = plan(matrix, options);
+      all_ways(another);
+      const long before = allocations();
+      all_ways(fresh);
+      EXPECT_EQ(allocations() - before, 0) << format->info.name << " in the order " << to_string(order);
+    }
   }
 }
 

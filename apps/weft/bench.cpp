@@ -18,6 +18,7 @@
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "paper_bro.hpp"
 #include "progress.hpp"
 
 namespace weft::app {
@@ -28,7 +29,9 @@ struct BenchOptions {
   ReadingOptions reading;
   std::vector<std::string> sources;
   std::string suite;
+  std::string paper;
   std::string formats = "all";
+  std::string order = "none";
   std::string device = "cpu";
   std::string peers = "none";
   std::string json;
@@ -123,6 +126,7 @@ class Session {
       result = bench::run_case(source, matrix,
                                {.device = report_.device,
                                 .formats = formats_,
+                                .order = parse_ordering(options_.order),
                                 .peers = options_.peers,
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
@@ -142,12 +146,29 @@ class Session {
   bench::Report report_;
 };
 
+/// What a paper measures is fixed, but for the matrices.
+int run_paper(const BenchOptions& options) {
+  if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
+      !options.svg.empty() || options.reading.type == "both")
+    throw UsageError("--paper goes with --device, --type f32 or f64, --seconds, --repeat, --seed and --json only");
+  if (!options.json.empty() && options.json != "-") require_target_folder(options.json);
+  return run_paper_bro({.reading = options.reading,
+                        .sources = options.sources,
+                        .json = options.json,
+                        .run = {.device = usable_device(options.device),
+                                .seconds = options.seconds,
+                                .groups = options.groups,
+                                .seed = options.seed}});
+}
+
 int run(const BenchOptions& options) {
   options.common.apply();
+  if (!options.paper.empty()) return run_paper(options);
   if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
     throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
     for (const std::string& name : bench::split_names(options.formats)) require_format(name);
+  require_ordering(options.order);
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
@@ -184,8 +205,17 @@ Command add_bench(CLI::App& tool) {
   parser->add_option("--suite", options->suite, "measure a set of generated matrices: quick or standard")
       ->type_name("NAME")
       ->check(CLI::IsMember({"quick", "standard"}));
+  parser
+      ->add_option("--paper", options->paper,
+                   "what a paper measured, on these matrices or else on those of its own that can be generated: bro")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"bro"}));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
+  parser
+      ->add_option("--order", options->order,
+                   "store the matrices in another order: none, length, rcm, amd or bar (default none)")
+      ->type_name("ORDERING");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
       ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")

@@ -99,8 +99,12 @@ std::string storage(const bench::Case& one) {
 }  // namespace
 
 std::string tables_of(const bench::Case& one, bool with_peers) {
-  return fmt::format("\n{}: {} x {}, {}, {}\n", one.source, count_text(one.rows), count_text(one.cols),
-                     with_noun(one.nonzeros, "nonzero"), to_string(one.type)) +
+  const std::string order = one.ordering == Ordering::none
+                                ? ""
+                                : fmt::format(", stored in the order {}, found in {}", to_string(one.ordering),
+                                              seconds_text(one.ordering_seconds));
+  return fmt::format("\n{}: {} x {}, {}, {}{}\n", one.source, count_text(one.rows), count_text(one.cols),
+                     with_noun(one.nonzeros, "nonzero"), to_string(one.type), order) +
          times(one, with_peers) + storage(one);
 }
 

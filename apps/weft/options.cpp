@@ -83,6 +83,14 @@ void require_format(const std::string& name) {
   }
 }
 
+Ordering require_ordering(const std::string& name) {
+  try {
+    return parse_ordering(name);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 void require_storable(const std::string& format, const std::string& path) {
   if (format == "csr") return;
   if (format == "auto") throw UsageError("--format must be a name that a file can keep, as bro-ell is");

@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/csr.hpp>
 #include <weft/device.hpp>
+#include <weft/order.hpp>
 #include <weft/types.hpp>
 
 #include <CLI/CLI.hpp>
@@ -28,6 +29,7 @@ struct Command {
 Command add_info(CLI::App& tool);
 Command add_gen(CLI::App& tool);
 Command add_convert(CLI::App& tool);
+Command add_reorder(CLI::App& tool);
 Command add_spmv(CLI::App& tool);
 Command add_bench(CLI::App& tool);
 Command add_doctor(CLI::App& tool);
@@ -72,6 +74,9 @@ Device usable_device(const std::string& name);
 
 /// Throws UsageError unless `name` is "auto", a format or a variant: before hours of reading, not after.
 void require_format(const std::string& name);
+
+/// Reads the name of an ordering; throws UsageError, with those there are, when it is none.
+Ordering require_ordering(const std::string& name);
 
 /// Throws UsageError unless a file of this name can hold a matrix in this format.
 void require_storable(const std::string& format, const std::string& path);

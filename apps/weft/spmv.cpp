@@ -28,6 +28,7 @@ struct SpmvOptions {
   std::string y0;
   std::string output;
   std::string format = "auto";
+  std::string order = "none";
   std::string device = "cpu";
   bool transpose = false;
   double alpha = 1;
@@ -90,6 +91,8 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
                   options.transpose ? "A' x" : "A x", options.beta == 0 ? "" : fmt::format(" + {} y", options.beta));
   text += fmt::format("format    {}{} on {}{}\n", plan.format, plan.details.empty() ? "" : " (" + plan.details + ")",
                       plan.device.name(), plan.stored ? ", as stored in the file" : "");
+  if (plan.ordering != Ordering::none)
+    text += fmt::format("order     {}, in {}\n", to_string(plan.ordering), seconds_text(plan.ordering_seconds));
   for (const Candidate& candidate : plan.candidates)
     text += fmt::format("          {:<14} {}{}\n", candidate.format,
                         candidate.product_seconds > 0 ? seconds_text(candidate.product_seconds) + ", " : "",
@@ -119,6 +122,8 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
                                  {"beta", options.beta},
                                  {"device", plan.device.name()},
                                  {"format", plan.format},
+                                 {"ordering", to_string(plan.ordering)},
+                                 {"ordering_seconds", plan.ordering_seconds},
                                  {"stored", plan.stored},
                                  {"bytes", plan.bytes},
                                  {"planning_seconds", plan.planning_seconds},
@@ -147,8 +152,11 @@ bool is_packed(const std::string& source) {
 
 template <Value V>
 Planned<V> make_plan(const SpmvOptions& options, Device device) {
-  const PlanOptions wanted{
-      .device = device, .format = options.format, .products = options.products, .transpose = options.transpose};
+  const PlanOptions wanted{.device = device,
+                           .format = options.format,
+                           .order = parse_ordering(options.order),
+                           .products = options.products,
+                           .transpose = options.transpose};
   const auto with_progress = [&](ProgressBar& bar) {
     PlanOptions shown = wanted;
     shown.progress = bar.callback();
@@ -215,6 +223,7 @@ int multiply(const SpmvOptions& options, Device device) {
 int run(const SpmvOptions& options) {
   options.common.apply();
   require_format(options.format);
+  require_ordering(options.order);
   if (options.beta != 0 && options.y0.empty()) throw UsageError("--beta needs the y to add: --y0 FILE");
   if (options.x.starts_with("random:")) seed_of(options.x.substr(7));
   if (!options.output.empty()) require_target_folder(options.output);
@@ -235,6 +244,10 @@ Command add_spmv(CLI::App& tool) {
                    "storage format, with numbers if you like: sell:sigma=256; see 'weft doctor' (default auto: the "
                    "soonest done)")
       ->type_name("FORMAT");
+  parser
+      ->add_option("--order", options->order,
+                   "store the matrix in another order: none, length, rcm, amd or bar (default none)")
+      ->type_name("ORDERING");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--transpose", options->transpose, "multiply by the transposed matrix");
   parser->add_option("--alpha", options->alpha, "y = alpha A x + beta y (default 1)")->type_name("NUMBER");

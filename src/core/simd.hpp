@@ -9,6 +9,10 @@ namespace weft::WEFT_ISA_NAMESPACE {
 template <class V>
 using Simd = std::experimental::simd<V, std::experimental::simd_abi::deduce_t<V, 16 / sizeof(V)>>;
 
+/// Thirty-two bytes, for kernels that use each of those loads several times.
+template <class V>
+using WideSimd = std::experimental::simd<V, std::experimental::simd_abi::deduce_t<V, 32 / sizeof(V)>>;
+
 /// The lanes' sum, always added in the same order.
 template <class V>
 inline V sum_of(const Simd<V>& lanes) {
@@ -29,6 +33,16 @@ inline void store(const Simd<V>& lanes, V* to) {
 template <class V, class I>
 inline Simd<V> gather(const V* x, const I* indices) {
   return Simd<V>([&](auto lane) { return x[indices[lane]]; });
+}
+
+/// The same for any of the vector types.
+template <class Lanes, class V>
+inline Lanes load_as(const V* from) {
+  return Lanes(from, std::experimental::element_aligned);
+}
+template <class Lanes, class V>
+inline void store_as(const Lanes& lanes, V* to) {
+  lanes.copy_to(to, std::experimental::element_aligned);
 }
 
 template <class V>

@@ -8,6 +8,8 @@
 #include "formats/bce/bce.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
 #include "formats/bro_ell/bro_ell.hpp"
+#include "formats/bro_hyb/bro_hyb.hpp"
+#include "formats/bro_sell/bro_sell.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/ell/ell.hpp"
@@ -28,6 +30,8 @@ const std::vector<const Format*>& registry() {
       &bce::format(),
       &bro_ell::format(),
       &bro_coo::format(),
+      &bro_hyb::format(),
+      &bro_sell::format(),
   };
   // clang-format on
   return all;

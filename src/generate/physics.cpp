@@ -82,9 +82,9 @@ struct Coupling {
   std::int64_t site, spin;
 };
 
-/// The spins of neighbouring sites that a spin depends on, by the Dirac matrices in their usual form: in space one sees,
-/// at both neighbours of each direction, the same spin and one of the other pair; in time, where the matrix is diagonal,
-/// the same spin at one of the two neighbours.
+/// The spins of neighbouring sites that a spin depends on, by the Dirac matrices in their usual form: in space one
+/// sees, at both neighbours of each direction, the same spin and one of the other pair; in time, where the matrix is
+/// diagonal, the same spin at one of the two neighbours.
 std::array<Coupling, couplings> couplings_of(const Grid& space, std::int64_t times, std::int64_t site,
                                              std::int64_t spin) {
   const std::int64_t volume = space.nodes(), time = site / volume;

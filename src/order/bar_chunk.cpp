@@ -137,11 +137,20 @@ class Greedy {
     LineNumbers numbers(starts_.back());
     lines_.resize(static_cast<std::size_t>(starts_.back()));
     bits_.resize(lines_.size());
+    // The j-th line of the row before is the likeliest guess.
+    struct Known {
+      Index line = -1;
+      std::uint32_t number = 0;
+    };
+    std::vector<Known> before;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const Index* columns = pattern_.columns + pattern_.offsets[rows_[i]];
       const Offset length = starts_[i + 1] - starts_[i];
+      if (static_cast<Offset>(before.size()) < length) before.resize(static_cast<std::size_t>(length));
       for (Offset j = 0; j < length; ++j) {
-        lines_[starts_[i] + j] = numbers.number(j, columns[j] / line_elements);
+        const Index line = columns[j] / line_elements;
+        if (before[j].line != line) before[j] = {line, numbers.number(j, line)};
+        lines_[starts_[i] + j] = before[j].number;
         bits_[starts_[i] + j] = static_cast<std::uint8_t>(step_bits(j == 0 ? -1 : columns[j - 1], columns[j]));
       }
     }

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-COMMANDS = ["info", "gen", "convert", "spmv", "bench", "doctor", "tune-kernels"]
+COMMANDS = ["info", "gen", "convert", "reorder", "spmv", "bench", "doctor", "tune-kernels"]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -34,6 +34,10 @@ def test_version(succeed):
     ["bench", "gen:poisson2d:4", "--formats", "csr,bogus"], ["bench", "gen:poisson2d:4", "--peers", "bogus"],
     ["bench", "gen:poisson2d:4", "--json", "-", "--csv", "-"], ["bench", "--suite", "bogus"],
     ["gen", "gen:poisson2d:4"], ["gen"], ["gen", "gen:poisson2d:4", "-o", "f.txt"], ["convert", "a.mtx"],
+    ["reorder", "gen:poisson2d:4", "--by", "rcm"], ["reorder", "gen:poisson2d:4", "-o", "f.mtx"],
+    ["reorder", "gen:poisson2d:4", "--by", "metis", "-o", "f.mtx"], ["reorder", "gen:poisson2d:4", "--by", "rcm", "-o", "f.txt"],
+    ["reorder", "gen:poisson2d:4", "--by", "rcm", "-o", "f.mtx", "--permutation", "./f.mtx"],
+    ["spmv", "gen:poisson2d:4", "--order", "bogus"], ["bench", "gen:poisson2d:4", "--order", "bogus"],
     ["info", "gen:poisson2d:4", "--svg", "-", "--json"], ["info", "gen:poisson2d:4", "--fill", "32"],
     ["info", "gen:poisson2d:4", "--partition", "--fill", "0"], ["info", "gen:poisson2d:4", "--partition", "--fill", "2147483648"],
     ["info", "gen:poisson2d:4", "--partition", "--fill", "some"], ["info", "gen:poisson2d:4", "--partition", "--svg", "-", "--json"],

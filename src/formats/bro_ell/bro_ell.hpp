@@ -15,6 +15,7 @@ struct Shape {
   Index slice_rows = 256;                                  ///< h
   int symbol_bits = 32;                                    ///< 32 or 64
   Index most_columns = std::numeric_limits<Index>::max();  ///< entries kept of a row; bro-hyb wants only its first k
+  int least_bits = 1;  ///< of a delta; more than needed only to measure what bits cost, as the paper's Figure 3 does
 };
 
 /// Where a slice lies.
@@ -63,7 +64,7 @@ WEFT_HOST_DEVICE constexpr Index rows_in_slice(Index rows, Index slice_rows, Ind
   return left < slice_rows ? static_cast<Index>(left) : slice_rows;
 }
 
-/// What the user asks for, or else the paper's. "width", which no user can give, is bro-hyb's k.
+/// What the user asks for, or else the paper's. No user can give "width", bro-hyb's k, and "least-bits".
 Shape choose_shape(const BuildOptions& options);
 
 /// The deltas of a row go to `writer`, and 0 for entries it does not have: `columns` of them in all, of these widths.
@@ -87,7 +88,7 @@ struct SliceRows {
 };
 
 /// Finds the widths of a slice's `columns` columns.
-void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths);
+void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, int least_bits = 1);
 
 /// Writes a slice's symbols, of any length up to that of Symbol, for n rows.
 template <class Symbol>
@@ -129,6 +130,10 @@ Savings savings_of(Index rows, Index slices, Offset words, Offset widths, Offset
 
 template <Value V>
 Savings savings_of(const Storage<V>& storage);
+
+/// The savings that `encode` would reach, without storing anything: no padding is too much.
+template <Value V>
+Savings savings_of(const Csr<V>& matrix, const Shape& shape);
 
 /// "h = 256, 32-bit symbols, eta = 50.7 %"
 std::string describe(const Shape& shape, const Savings& savings);

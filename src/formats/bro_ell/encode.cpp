@@ -66,7 +66,7 @@ Offset entries_kept(const Array<Offset>& offsets, Index rows, Index most_columns
   return kept;
 }
 
-void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths) {
+void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, int least_bits) {
   // The largest delta of a column has as many bits as all of them or-ed together.
   std::vector<std::uint32_t> deltas(static_cast<std::size_t>(columns), 0);
   for (Index r = 0; r < rows.count; ++r) {
@@ -80,7 +80,7 @@ void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths) {
     }
   }
   for (Index k = 0; k < columns; ++k)
-    widths[k] = static_cast<std::uint8_t>(bits_for(deltas[static_cast<std::size_t>(k)]));
+    widths[k] = static_cast<std::uint8_t>(std::max(least_bits, bits_for(deltas[static_cast<std::size_t>(k)])));
 }
 
 template <class Symbol>
@@ -131,7 +131,8 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& 
   for_each_slice(slices, h, [&](std::int64_t s) {
     Slice& slice = storage.slices[s];
     std::uint8_t* const bits = storage.bit_alloc.data() + slice.width;
-    measure_slice(rows_of_slice(matrix.offsets, matrix.columns.data(), matrix.rows, h, s), slice.columns, bits);
+    measure_slice(rows_of_slice(matrix.offsets, matrix.columns.data(), matrix.rows, h, s), slice.columns, bits,
+                  shape.least_bits);
     Offset sum = 0;
     for (Index k = 0; k < slice.columns; ++k) sum += bits[k];
     slice.symbols = static_cast<Index>(symbols_for(sum, shape.symbol_bits));
@@ -156,8 +157,38 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& 
   return storage;
 }
 
+template <Value V>
+Savings savings_of(const Csr<V>& matrix, const Shape& shape) {
+  const Index h = shape.slice_rows;
+  const Index slices = slice_count(matrix.rows, h);
+  struct Sizes {
+    Offset words, columns;
+  };
+  Array<Sizes> sizes(static_cast<std::size_t>(slices));
+  for_each_slice(slices, h, [&](std::int64_t s) {
+    const SliceRows rows = rows_of_slice(matrix.offsets, matrix.columns.data(), matrix.rows, h, s);
+    Offset longest = 0;
+    for (Index r = 0; r < rows.count; ++r) longest = std::max(longest, rows.offsets[r + 1] - rows.offsets[r]);
+    std::vector<std::uint8_t> widths(static_cast<std::size_t>(std::min<Offset>(longest, shape.most_columns)));
+    measure_slice(rows, static_cast<Index>(widths.size()), widths.data(), shape.least_bits);
+    Offset bits = 0;
+    for (const std::uint8_t width : widths) bits += width;
+    sizes[s].words = symbols_for(bits, shape.symbol_bits) * (shape.symbol_bits / 32) *
+                     rows_in_slice(matrix.rows, h, static_cast<Index>(s));
+    sizes[s].columns = static_cast<Offset>(widths.size());
+  });
+  Offset words = 0, columns = 0, longest = 0;
+  for (const Sizes& one : sizes) {
+    words += one.words;
+    columns += one.columns;
+    longest = std::max(longest, one.columns);
+  }
+  return savings_of(matrix.rows, slices, words, columns, longest);
+}
+
 #define WEFT_INSTANTIATE(V)                                                        \
   template Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&); \
+  template Savings savings_of<V>(const Csr<V>&, const Shape&);                     \
   template void place_values<V>(const Storage<V>&, const Array<Offset>&, const V*, V*);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 template void pack_slice<std::uint8_t>(const SliceRows&, Index, const std::uint8_t*, int, Index, std::uint8_t*);

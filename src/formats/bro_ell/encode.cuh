@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
     simt::sync_block();
     if (thread < columns_together) {
       const std::uint32_t all = deltas[thread];
-      const int width = 32 - simt::leading_zeros(all);
+      int width = 32 - simt::leading_zeros(all);
+      if (thread < count && width < shape.least_bits) width = shape.least_bits;
       const Offset left = ::weft::bro_ell::round_up(slice.columns, ::weft::bro_ell::widths_together) - begin;
       if (thread < left) bit_alloc[slice.width + begin + thread] = static_cast<std::uint8_t>(width);
       bits += simt::warp_reduce_sum(width);

@@ -14,6 +14,9 @@ namespace {
 using ::weft::bro_ell::widths_together;
 using ::weft::simt::block_threads;
 
+template <int Number>
+using Constant = std::integral_constant<int, Number>;
+
 template <class V>
 struct View {
   Index rows = 0;
@@ -72,11 +75,10 @@ class RowStream {
   Symbol high_ = 0, low_ = 0;
 };
 
-/// Four columns at a time: first all that is read of the matrix is asked for, then what is read of x.
-template <class V, class Symbol, int Room, int MinBlocks>
+/// Batch columns (4 or 8) at a time: first all that is read of the matrix is asked for, then what is read of x.
+template <class V, class Symbol, int Batch, int Room, int MinBlocks>
 __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
     bro_ell_rows(View<V> view, Product<V> product) {
-  constexpr int together = widths_together;
   const Offset row = simt::global_thread_id();
   if (row >= view.rows) return;
   const auto s = static_cast<Index>(row >> view.slice_shift);
@@ -89,33 +91,37 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks
   V sums[Room] = {};
   Index last = -1;
   WEFT_KEEP_LOOP
-  for (Index k = 0; k < slice.columns; k += together) {
-    V value[together];
+  for (Index k = 0; k < slice.columns; k += Batch) {
+    V value[Batch];
     WEFT_UNROLL
-    for (int u = 0; u < together; ++u) {
+    for (int u = 0; u < Batch; ++u) {
       value[u] = k + u < slice.columns ? simt::load_streaming(values) : V(0);
       values += n;
     }
-    std::uint32_t width = simt::load_readonly(widths++);
-    Index column[together];
+    Index column[Batch];
     WEFT_UNROLL
-    for (int u = 0; u < together; ++u) {
-      const std::uint32_t delta = stream.take(static_cast<int>(width & 255));
-      width >>= 8;
-      last += static_cast<Index>(delta);
-      column[u] = delta == 0 ? padding_column<Index> : last;
+    for (int u = 0; u < Batch; u += widths_together) {
+      std::uint32_t width = u == 0 || k + u < slice.columns ? simt::load_readonly(widths) : 0;
+      ++widths;
+      WEFT_UNROLL
+      for (int i = 0; i < widths_together; ++i) {
+        const std::uint32_t delta = stream.take(static_cast<int>(width & 255));
+        width >>= 8;
+        last += static_cast<Index>(delta);
+        column[u + i] = delta == 0 ? padding_column<Index> : last;
+      }
     }
     WEFT_UNROLL
     for (int j = 0; j < Room; ++j) {
       if (j >= product.count) break;
       const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
-      V factor[together];
+      V factor[Batch];
       WEFT_UNROLL
-      for (int u = 0; u < together; ++u) factor[u] = load_x(x, column[u]);
+      for (int u = 0; u < Batch; ++u) factor[u] = load_x(x, column[u]);
       WEFT_UNROLL
-      for (int u = 0; u < together; ++u) sums[j] += value[u] * factor[u];
+      for (int u = 0; u < Batch; ++u) sums[j] += value[u] * factor[u];
     }
-    if (column[together - 1] < 0) break;  // nothing but padding follows
+    if (column[Batch - 1] < 0) break;  // nothing but padding follows
   }
   WEFT_UNROLL
   for (int j = 0; j < Room; ++j)
@@ -206,12 +212,21 @@ class GpuOperator final : public Operator<V> {
                        .bit_alloc = std::as_const(storage_.bit_alloc).data(),
                        .words = std::as_const(storage_.words).data(),
                        .values = std::as_const(storage_.values).data()};
-    // As many threads as possible, as in sell, for one vector; several need the registers.
-    constexpr int crowded = sizeof(Symbol) == 8 ? 4 : 6;
+    const unsigned blocks = simt::blocks_for(view.rows, block_threads);
     with_room_for(product.count, [&](auto room) {
       constexpr int vectors = decltype(room)::value;
-      simt::launch(WEFT_KERNEL(bro_ell_rows < V, Symbol, vectors, vectors == 1 ? crowded : 1 >),
-                   simt::blocks_for(view.rows, block_threads), block_threads, 0, stream, view, product);
+      const auto launch = [&](auto batch, auto at_least) {
+        constexpr int columns = decltype(batch)::value, resident = decltype(at_least)::value;
+        simt::launch(WEFT_KERNEL(bro_ell_rows<V, Symbol, columns, vectors, resident>), blocks, block_threads, 0, stream,
+                     view, product);
+      };
+      // As in sell, short rows want as many threads as possible, long rows fewer with more on its way each.
+      if constexpr (vectors > 1)
+        launch(Constant<4>(), Constant<1>());
+      else if (storage_.kept > static_cast<Offset>(::weft::simt::slice_long_rows) * view.rows)
+        launch(Constant<8>(), Constant<4>());
+      else
+        launch(Constant<4>(), Constant<sizeof(Symbol) == 8 ? 4 : 6>());
     });
   }
 

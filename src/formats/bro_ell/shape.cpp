@@ -10,6 +10,7 @@ Shape choose_shape(const BuildOptions& options) {
   shape.slice_rows = static_cast<Index>(options.parameter("h", shape.slice_rows));
   shape.symbol_bits = static_cast<int>(options.parameter("sym", shape.symbol_bits));
   shape.most_columns = static_cast<Index>(options.parameter("width", shape.most_columns));
+  shape.least_bits = static_cast<int>(options.parameter("least-bits", shape.least_bits));
   return shape;
 }
 

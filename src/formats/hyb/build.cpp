@@ -1,4 +1,5 @@
-// hyb has no kernels of its own: ell multiplies the first k entries of each row, and coo adds the rest.
+// hyb has no kernels of its own: ell multiplies the first k entries of each row, and coo adds the rest. bro-hyb is the
+// same with other parts.
 #include <weft/structure.hpp>
 
 #include <algorithm>
@@ -37,13 +38,13 @@ void copy_rest(const Array<Offset>& offsets, const Array<Offset>& rest_offsets, 
 template <Value V>
 class HybOperator final : public Operator<V> {
  public:
-  HybOperator(const Csr<V>& matrix, Index width, const BuildOptions& options, const BuildOptions& ell_options)
-      : width_(width), offsets_(matrix.offsets) {
-    ell_ = ell::format().builder<V>()(matrix, ell_options);
+  HybOperator(const Csr<V>& matrix, Index width, const BuildOptions& ell_options, const Parts& parts)
+      : parts_(parts), width_(width), offsets_(matrix.offsets) {
+    ell_ = parts.ell.builder<V>()(matrix, ell_options);
     const Csr<V> rest = rest_behind(matrix, width);
     if (rest.nonzeros() == 0) return;
     rest_offsets_ = rest.offsets;
-    coo_ = coo::format().builder<V>()(rest, {.device = options.device, .tuning = options.tuning});
+    coo_ = parts.coo.builder<V>()(rest, {.device = ell_options.device, .tuning = ell_options.tuning});
   }
 
   void apply(const Product<V>& product, Stream stream) override {
@@ -65,8 +66,10 @@ class HybOperator final : public Operator<V> {
   OperatorInfo info() const override {
     OperatorInfo info = ell_->info();
     const Offset rest = coo_ ? rest_offsets_.back() : 0;
-    info.details = "k = " + std::to_string(width_) + ", " + std::to_string(rest) + " entries in coo, " +
-                   std::to_string(offsets_.back() - rest) + " in ell:" + info.variant;
+    const std::string told = parts_.tells_details ? " (" + info.details + ")" : "";
+    info.details = "k = " + std::to_string(width_) + ", " + std::to_string(rest) + " entries in " +
+                   parts_.coo.info.name + ", " + std::to_string(offsets_.back() - rest) + " in " +
+                   full_name(parts_.ell.info, info.variant) + told;
     info.variant.clear();
     if (coo_) {
       const OperatorInfo coo = coo_->info();
@@ -78,6 +81,7 @@ class HybOperator final : public Operator<V> {
   }
 
  private:
+  Parts parts_;
   Index width_;
   Array<Offset> offsets_;       // the caller's, shared
   Array<Offset> rest_offsets_;  // empty: there is no rest
@@ -85,25 +89,41 @@ class HybOperator final : public Operator<V> {
   std::unique_ptr<Operator<V>> coo_;
 };
 
-template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
-  const RowLengths rows = analyze_rows(matrix);
-  const auto width = static_cast<Index>(std::min(options.parameter("k", split_width(rows)), rows.longest_row));
-  BuildOptions ell_options{.device = options.device, .tuning = options.tuning};
-  ell_options.parameters["width"] = width;
-  // The rule bounds the padding; a user's k does not.
-  if (!options.has("k")) ell_options.parameters["padding"] = most_padding_limit;
-  return std::make_unique<HybOperator<V>>(matrix, width, options, ell_options);
+const Parts& parts() {
+  static const Parts both{ell::format(), coo::format()};
+  return both;
 }
 
-std::string rules_out(const RowLengths& rows, Device device) {
-  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
-  if (split_width(rows) == 0) return "more than two thirds of the rows are empty: all would be coo";
-  if (split_width(rows) >= rows.longest_row) return "no row is long enough to be cut: it would be ell";
-  return "";
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  return build_hybrid(matrix, options, parts());
 }
 
 }  // namespace
+
+template <Value V>
+std::unique_ptr<Operator<V>> build_hybrid(const Csr<V>& matrix, const BuildOptions& options, const Parts& parts) {
+  const RowLengths rows = analyze_rows(matrix);
+  const auto width = static_cast<Index>(std::min(options.parameter("k", split_width(rows)), rows.longest_row));
+  BuildOptions ell_options{.device = options.device, .tuning = options.tuning, .parameters = parts.ell_parameters};
+  ell_options.parameters["width"] = width;
+  // The rule bounds the padding; a user's k does not.
+  if (!options.has("k")) ell_options.parameters["padding"] = most_padding_limit;
+  return std::make_unique<HybOperator<V>>(matrix, width, ell_options, parts);
+}
+
+ParameterInfo k_parameter(const std::string& ell) {
+  return {"k", "entries of each row in " + ell + "; else fewer than a third of the rows are longer", 0,
+          std::numeric_limits<Index>::max()};
+}
+
+std::string rules_out(const RowLengths& rows, Device device, const Parts& parts) {
+  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
+  if (split_width(rows) == 0) return "more than two thirds of the rows are empty: all would be " + parts.coo.info.name;
+  if (split_width(rows) >= rows.longest_row)
+    return "no row is long enough to be cut: it would be " + parts.ell.info.name;
+  return "";
+}
 
 template <Value V>
 Csr<V> rest_behind(const Csr<V>& matrix, Index width) {
@@ -129,19 +149,20 @@ const Format& format() {
     f.info.summary = "the first entries of each row as ell, the rest of the long ones as coo: mostly even rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.types = {ValueType::f32, ValueType::f64};
-    f.info.parameters = {{"k", "entries of each row in ell; else fewer than a third of the rows are longer", 0,
-                          std::numeric_limits<Index>::max()}};
+    f.info.parameters = {k_parameter("ell")};
     f.info.refuses = "a given k whose padding ell would refuse";
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 20;
-    f.rules_out = &rules_out;
+    f.rules_out = [](const RowLengths& rows, Device device) { return rules_out(rows, device, parts()); };
     return f;
   }();
   return format;
 }
 
-#define WEFT_INSTANTIATE(V) template Csr<V> rest_behind<V>(const Csr<V>&, Index);
+#define WEFT_INSTANTIATE(V)                             \
+  template Csr<V> rest_behind<V>(const Csr<V>&, Index); \
+  template std::unique_ptr<Operator<V>> build_hybrid<V>(const Csr<V>&, const BuildOptions&, const Parts&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::hyb

@@ -1,6 +1,8 @@
 #pragma once
+#include "formats/csr_on_device.cuh"
 #include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
+#include "formats/sort_windows.cuh"
 #include "simt/scan.cuh"
 
 // The set-up of sell on a GPU. It delivers the same arrays as build_storage on the CPU, bit by bit.
@@ -9,71 +11,6 @@ namespace weft::WEFT_SIMT_NAMESPACE::sell {
 using ::weft::sell::Census;
 using ::weft::sell::Shape;
 using ::weft::sell::Slice;
-
-/// A csr matrix on the GPU, while a format is being made of it.
-template <class V>
-struct Source {
-  Index rows = 0;
-  const Offset* offsets = nullptr;
-  const Index* columns = nullptr;
-  const V* values = nullptr;
-};
-
-template <Value V>
-class CsrOnDevice {
- public:
-  CsrOnDevice(Device device, const Csr<V>& matrix)
-      : rows_(matrix.rows),
-        offsets_(device, matrix.offsets),
-        columns_(device, matrix.columns),
-        values_(device, matrix.values) {}
-  Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
-
- private:
-  Index rows_;
-  DeviceBuffer<Offset> offsets_;
-  DeviceBuffer<Index> columns_;
-  DeviceBuffer<V> values_;
-};
-
-/// Sorts the rows of a window by length, longest first, keeping the order of equals: a block a window, one pass a bit
-/// of the lengths, from the lowest. `from` and `to` change places after each pass; the result ends up in `order`.
-__global__ void __launch_bounds__(::weft::simt::block_threads)
-    sell_sort_windows(const Offset* offsets, Index rows, Index window, Index* order, Index* scratch) {
-  const Offset begin = static_cast<Offset>(blockIdx.x) * window;
-  const Index count = rows - begin < window ? static_cast<Index>(rows - begin) : window;
-  const auto threads = static_cast<Index>(blockDim.x);
-  const auto thread = static_cast<Index>(threadIdx.x);
-  const auto length = [&](Index row) { return static_cast<Index>(offsets[row + 1] - offsets[row]); };
-
-  Index longest = 0;
-  for (Index i = thread; i < count; i += threads) longest = simt::Max{}(longest, length(static_cast<Index>(begin) + i));
-  longest = simt::block_reduce(longest, simt::Max{});
-  const int bits = 32 - simt::leading_zeros(static_cast<std::uint32_t>(longest));
-  Index* from = (bits % 2 == 0 ? order : scratch) + begin;
-  Index* to = (bits % 2 == 0 ? scratch : order) + begin;
-  for (Index i = thread; i < count; i += threads) from[i] = static_cast<Index>(begin) + i;
-  simt::sync_block();
-  for (int bit = 0; bit < bits; ++bit) {
-    Index ones = 0;
-    for (Index i = thread; i < count; i += threads) ones += length(from[i]) >> bit & 1;
-    ones = simt::block_reduce_sum(ones);
-    Index ones_before = 0;
-    for (Index first = 0; first < count; first += threads) {
-      const bool live = thread < count - first;
-      const Index row = live ? from[first + thread] : 0;
-      const Index one = live ? length(row) >> bit & 1 : 0;
-      Index total = 0;
-      const Index rank = simt::block_exclusive_sum(one, total);
-      if (live) to[one ? ones_before + rank : ones + (first - ones_before) + (thread - rank)] = row;
-      ones_before += total;
-    }
-    simt::sync_block();
-    Index* const swapped = from;
-    from = to;
-    to = swapped;
-  }
-}
 
 /// Widths, bases and sizes of all slices, and what they add up to.
 template <class V>
@@ -202,9 +139,6 @@ void fill(Device device, const Source<V>& source, DeviceStorage<V>& storage, boo
   synchronize(device);
 }
 
-/// Windows so large that a block would take too long to sort one are sorted on the CPU.
-constexpr Index largest_window_on_gpu = 32768;
-
 /// 1. The order of the rows; 2. what each slice needs; 3. where it lies; 4. the entries.
 template <class V>
 DeviceStorage<V> build_on_device(Device device, const Source<V>& source, const Array<Offset>& offsets,
@@ -215,17 +149,8 @@ DeviceStorage<V> build_on_device(Device device, const Source<V>& source, const A
   storage.rows = source.rows;
   storage.slice_count =
       static_cast<Index>((static_cast<Offset>(source.rows) + shape.slice_rows - 1) / shape.slice_rows);
-  const auto rows = static_cast<std::size_t>(source.rows);
   const auto slices = static_cast<std::size_t>(storage.slice_count);
-  if (shape.window > largest_window_on_gpu) {
-    storage.order = DeviceBuffer<Index>(device, ::weft::sell::sorted_rows(offsets, source.rows, shape.window));
-  } else if (shape.window > 1) {
-    storage.order = DeviceBuffer<Index>(device, rows);
-    DeviceBuffer<Index> scratch(device, rows);
-    simt::launch(WEFT_KERNEL(sell_sort_windows), simt::blocks_for(source.rows, shape.window), threads, 0, {},
-                 source.offsets, source.rows, shape.window, storage.order.data(), scratch.data());
-    synchronize(device);  // before scratch goes
-  }
+  storage.order = sorted_rows_on_device(device, source.offsets, offsets, source.rows, shape.window);
 
   storage.slices = DeviceBuffer<Slice>(device, slices);
   DeviceBuffer<Offset> entries(device, slices + 1), units(device, slices + 1);

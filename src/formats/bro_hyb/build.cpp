@@ -1,0 +1,45 @@
+// bro-hyb is hyb with packed parts: bro-ell multiplies the first k entries of each row, and bro-coo adds the rest.
+#include "formats/bro_coo/bro_coo.hpp"
+#include "formats/bro_ell/bro_ell.hpp"
+#include "formats/bro_hyb/bro_hyb.hpp"
+#include "formats/hyb/hyb.hpp"
+
+namespace weft::bro_hyb {
+namespace {
+
+hyb::Parts parts(const BuildOptions& options) {
+  hyb::Parts both{bro_ell::format(), bro_coo::format()};
+  if (options.has("h")) both.ell_parameters["h"] = options.parameter("h", 0);
+  both.tells_details = true;
+  return both;
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  return hyb::build_hybrid(matrix, options, parts(options));
+}
+
+std::string rules_out(const RowLengths& rows, Device device) { return hyb::rules_out(rows, device, parts({})); }
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "bro-hyb";
+    f.info.summary = "the first entries of each row in bro-ell, the rest in bro-coo: a few long rows, few bytes";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.parameters = {hyb::k_parameter("bro-ell"),
+                         {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::most_slice_rows, true}};
+    f.info.refuses = "a given k whose padding bro-ell would refuse";
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 45;
+    f.rules_out = &rules_out;
+    return f;
+  }();
+  return format;
+}
+
+}  // namespace weft::bro_hyb

@@ -1,0 +1,186 @@
+// bro-sell: how a matrix is cut, the operator on a CPU, and the registry's entry.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/parallel.hpp"
+#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/padding_limit.hpp"
+#include "formats/sell/sell.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::bro_sell {
+
+Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::size_t value_bytes) {
+  // sell knows which sigma and t suit rows of these lengths.
+  const sell::Shape like = sell::choose_shape(pattern.offsets, pattern.rows, options, value_bytes);
+  const bool cpu = options.device.is_cpu();
+  Shape shape;
+  shape.block = pattern.block;
+  shape.slice_rows = like.slice_rows;
+  shape.window = like.window;
+  shape.threads = like.threads;
+  shape.pack = cpu ? 1 : 4;
+  shape.may_widen = !cpu && pattern.block == 1 && shape.threads == 1;
+  return shape;
+}
+
+void require_sensible(Offset entries, Offset most_words, Offset nonzeros, std::size_t value_bytes,
+                      const BuildOptions& options) {
+  require_little_padding("bro-sell", entries, nonzeros, value_bytes + 1, options, "bro-hyb");
+  if (most_words >= Offset(1) << 31)  // kernels count them with 32 bits
+    throw Error(ErrorCode::unsupported,
+                "format 'bro-sell': a row is too long for one slice; give it more threads (t=32), or use bro-hyb");
+}
+
+Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows, int block,
+                    const BuildOptions& options, std::size_t value_bytes) {
+  // The listed rows as if they were a matrix of their own.
+  const auto rows = static_cast<Index>(block_rows.size() * static_cast<std::size_t>(block));
+  const auto row_at = [&](Offset i) { return block_rows[i / block] * block + static_cast<Index>(i % block); };
+  Pattern own{1, rows, Array<Offset>(static_cast<std::size_t>(rows) + 1), {}};
+  for (Index i = 0; i < rows; ++i) own.offsets[i] = offsets[row_at(i) + 1] - offsets[row_at(i)];
+  prefix_sum(own.offsets.data(), rows);
+  Singles singles{choose_shape(own, options, value_bytes), Array<Index>(static_cast<std::size_t>(rows))};
+  const Array<Index> sorted = sell::sorted_rows(own.offsets, rows, singles.shape.window);
+  for (Index i = 0; i < rows; ++i) singles.order[i] = row_at(sorted.empty() ? i : sorted[i]);
+  return singles;
+}
+
+template <Value V>
+Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options) {
+  Storage<V> storage;
+  const int block = block_for(matrix, options);
+  const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
+  const Shape shape = choose_shape(pattern, options, sizeof(V));
+  Part<V> whole = measure_part(matrix, pattern, shape, {});
+  if (whole.masked_slices > 0) {
+    Split split = split_by_bytes(matrix, pattern, whole);
+    if (!split.singles.empty()) {
+      Singles singles = cut_singles(matrix.offsets, split.singles, block, options, sizeof(V));
+      const Pattern single = find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1);
+      storage.singles = measure_part(matrix, single, singles.shape, std::move(singles.order));
+      finish_part(matrix, single, storage.singles, options);
+      if (split.blocks.empty()) return storage;
+      whole = measure_part(matrix, pattern, shape, std::move(split.blocks));
+    }
+  }
+  finish_part(matrix, pattern, whole, options);
+  if (block == 1)
+    storage.singles = std::move(whole);
+  else
+    storage.blocks = std::move(whole);
+  return storage;
+}
+
+std::string describe(const Shape& blocks, Index block_rows, const Shape& singles, Index single_rows,
+                     std::size_t index_bytes, Offset nonzeros) {
+  const auto shape = [](const Shape& cut) {
+    return "C = " + std::to_string(cut.slice_rows) + ", sigma = " + std::to_string(cut.window) +
+           ", t = " + std::to_string(cut.threads);
+  };
+  std::string text;
+  if (block_rows > 0) {
+    const std::string b = std::to_string(blocks.block);
+    text = b + " x " + b + " blocks";
+    if (single_rows > 0)
+      text += " in " + std::to_string(Offset(block_rows) * blocks.block) + " of " +
+              std::to_string(Offset(block_rows) * blocks.block + single_rows) + " rows";
+    text += ", ";
+  }
+  text += shape(block_rows > 0 ? blocks : singles);
+  std::array<char, 64> bits{};
+  std::snprintf(bits.data(), bits.size(), ", %.1f bits of index a nonzero",
+                nonzeros == 0 ? 0.0 : 8 * static_cast<double>(index_bytes) / static_cast<double>(nonzeros));
+  return text + bits.data();
+}
+
+namespace {
+
+template <Value V>
+class CpuOperator final : public Operator<V> {
+ public:
+  CpuOperator(const Csr<V>& matrix, const BuildOptions& options)
+      : rows_(matrix.rows), storage_(build_storage(matrix, options)), offsets_(matrix.offsets) {}
+
+  void apply(const Product<V>& product, Stream) override {
+    if (product.alpha == V(0) || offsets_.back() == 0) return scale_on_cpu(product, rows_);
+    multiply_part(storage_.blocks, product);
+    multiply_part(storage_.singles, product);
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    for (Part<V>* part : {&storage_.blocks, &storage_.singles})
+      place_values<V>(*part, offsets_, csr_values, part->values.data());
+  }
+
+  OperatorInfo info() const override {
+    OperatorInfo info;
+    std::size_t index_bytes = 0, values = 0;
+    for (const Part<V>* part : {&storage_.blocks, &storage_.singles}) {
+      index_bytes += part->order.bytes() + part->slices.bytes() + part->bases.bytes() + part->words.bytes();
+      values += part->values.size();
+    }
+    info.details = describe(storage_.blocks.shape, storage_.blocks.rows, storage_.singles.shape, storage_.singles.rows,
+                            index_bytes, offsets_.back());
+    info.bytes = index_bytes + values * sizeof(V);
+    info.padding = static_cast<Offset>(values) - offsets_.back();
+    return info;
+  }
+
+ private:
+  static void multiply_part(const Part<V>& part, const Product<V>& product) {
+    if (part.rows == 0) return;
+    const CpuPart<V> view{.block = part.shape.block,
+                          .rows = part.rows,
+                          .slice_count = static_cast<Index>(part.slices.size()),
+                          .slices = part.slices.data(),
+                          .order = part.order.empty() ? nullptr : part.order.data(),
+                          .bases = part.bases.data(),
+                          .words = part.words.data(),
+                          .values = part.values.data()};
+    constexpr Offset entries_a_thread = 4096;  // fewer do not pay for waking it
+    const Offset useful = 1 + (part.rows + static_cast<Offset>(part.values.size())) / entries_a_thread;
+    WEFT_CALL_ISA(multiply<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
+  }
+
+  Index rows_;
+  Storage<V> storage_;
+  Array<Offset> offsets_;  // shared with the caller's matrix
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
+  return WEFT_GPU_BUILDER(bro_sell, V, options.device)(matrix, options);
+}
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "bro-sell";
+    f.info.summary = "slices with packed column numbers, one for a whole block where unknowns come in blocks: meshes";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.parameters = {
+        {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
+         6},
+        {"sigma", "rows sorted by length in windows of so many; else what leaves little padding", 1, 1 << 24},
+        {"t", "threads a row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
+        padding_parameter()};
+    f.info.refuses = refuses_padding();
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 20;
+    f.rules_out = sell::format().rules_out;
+    return f;
+  }();
+  return format;
+}
+
+#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::bro_sell

@@ -1,0 +1,200 @@
+// The CPU kernel of bro-sell; compiled once per instruction set, see core/isa.hpp.
+#include <omp.h>
+
+#include "core/simd.hpp"
+#include "formats/bro_sell/bro_sell.hpp"
+
+namespace weft::bro_sell::WEFT_ISA_NAMESPACE {
+namespace {
+
+namespace simd = ::weft::WEFT_ISA_NAMESPACE;
+
+constexpr Offset bytes_ahead = 4096;  // of values: asked for early, as in csr
+
+template <class V>
+inline void store(const Product<V>& product, int j, Offset row, V sum) {
+  V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)];
+  target = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * target;
+}
+
+/// A slice while one vector is multiplied with it: C slots side by side.
+template <Index C>
+struct Cursor {
+  const Index* bases;
+  const std::uint32_t* more_codes;
+  const std::uint32_t* words;
+  std::uint32_t codes;
+  Index number = 0;                 // of the next group
+  Index columns[group_columns][C];  // of the group that was decoded last; column 3 is where the next begins
+
+  /// Decodes the next group. Vectors of four numbers, since this file is compiled without a loop vectoriser.
+  void decode() {
+    using Lanes = simd::Simd<Index>;
+    constexpr Index lanes = static_cast<Index>(Lanes::size());
+    if (number % codes_a_word == 0 && number > 0) codes = *more_codes++;
+    ++number;
+    const std::uint32_t code = codes & 15u;
+    codes >>= code_bits;
+    const int width = width_of(code);
+    const std::uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
+    for (Index first = 0; first < C; first += lanes) {
+      Lanes column = simd::load(columns[group_columns - 1] + first);
+      for (int i = 0; i < group_columns; ++i) {
+        column += bases[i];
+        if (code != 0) {
+          Index bits[lanes];
+          for (Index lane = 0; lane < lanes; ++lane) {
+            const Index bit = ((first + lane) * group_columns + i) * width;
+            bits[lane] = static_cast<Index>(words[bit / 32] >> (bit % 32) & mask);
+          }
+          column += simd::load(bits);
+        }
+        simd::store(column, columns[i] + first);
+      }
+    }
+    words += group_words(code, C);
+    bases += group_columns;
+  }
+};
+
+/// Adds a column of full blocks to the sums, C slots side by side. Checked: slots that have ended meet zeros instead of
+/// x.
+template <bool Checked, int B, Index C, class Lanes, class V>
+inline void add_column(const V* values, const Index* columns, const std::uint32_t* lengths, Index k, const V* x,
+                       Lanes (&sums)[B][C / Lanes::size()]) {
+  constexpr Index lanes = static_cast<Index>(Lanes::size());
+  static constexpr V zeros[B] = {};
+#pragma GCC unroll 36
+  for (int e = 0; e < B * B; ++e) __builtin_prefetch(reinterpret_cast<const char*>(values + e * C) + bytes_ahead);
+#pragma GCC unroll 8
+  for (Index p = 0; p < C / lanes; ++p) {
+    const V* at[lanes];
+#pragma GCC unroll 8
+    for (Index lane = 0; lane < lanes; ++lane) {
+      const Index slot = p * lanes + lane;
+      at[lane] = x + static_cast<Offset>(columns[slot]) * B;
+      if (Checked && k >= static_cast<Index>(lengths[slot])) at[lane] = zeros;
+    }
+#pragma GCC unroll 8
+    for (int c = 0; c < B; ++c) {
+      const Lanes factor([&](auto lane) { return at[lane][c]; });
+#pragma GCC unroll 8
+      for (int r = 0; r < B; ++r) sums[r][p] += simd::load_as<Lanes>(values + (r * B + c) * C + p * lanes) * factor;
+    }
+  }
+}
+
+/// Adds one slot's block, or what its mask leaves of it.
+template <int B, Index C, class V>
+inline void add_masked(const V* values, Index column, std::uint64_t mask, const V* x, V* sums) {
+  for (int e = 0; e < B * B; ++e)
+    if (mask >> e & 1) sums[(e / B) * C] += values[e * C] * x[static_cast<Offset>(column) * B + e % B];
+}
+
+/// The sums of one slice with one vector.
+template <int B, Index C, class V>
+void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, Index count, const V* x,
+                    V (&sums)[B][C]) {
+  using Lanes = std::conditional_t<B == 1, simd::Simd<V>, simd::WideSimd<V>>;
+  constexpr Index lanes = static_cast<Index>(Lanes::size());
+  constexpr int entries = B * B;
+  const std::uint32_t* const words = part.words + slice.word;
+  const WordLayout layout = word_layout(slice.width, slice.marks, C, B);
+  const std::uint32_t* const lengths = slice.marks & ragged ? words + layout.lengths : nullptr;
+  const std::uint32_t* const masks = slice.marks & masked ? words + layout.masks : nullptr;
+  Index full = slice.width;  // columns before this one need no look at the lengths
+  if (lengths)
+    for (Index i = 0; i < C; ++i)
+      if (static_cast<Index>(lengths[i]) < full) full = static_cast<Index>(lengths[i]);
+
+  Cursor<C> cursor{
+      part.bases + static_cast<Offset>(slice.group) * group_columns, words, words + layout.groups, slice.codes, 0, {}};
+  for (Index i = 0; i < count; ++i)
+    cursor.columns[group_columns - 1][i] = part.order ? part.order[first + i] : static_cast<Index>(first + i);
+  const V* values = part.values + slice.value;
+  Lanes running[B][C / lanes];
+#pragma GCC unroll 8
+  for (int r = 0; r < B; ++r)
+#pragma GCC unroll 8
+    for (Index p = 0; p < C / lanes; ++p) running[r][p] = 0;
+  if (masks) {
+    for (int r = 0; r < B; ++r)
+      for (Index i = 0; i < C; ++i) sums[r][i] = 0;
+    for (Index k = 0; k < slice.width; ++k, values += entries * C) {
+      if (k % group_columns == 0) cursor.decode();
+      for (Index i = 0; i < count; ++i) {
+        if (lengths && k >= static_cast<Index>(lengths[i])) continue;
+        const std::uint32_t* const at = masks + (static_cast<Offset>(k) * C + i) * mask_words(B);
+        const std::uint64_t mask = mask_words(B) == 1 ? at[0] : at[0] | static_cast<std::uint64_t>(at[1]) << 32;
+        add_masked<B, C>(values + i, cursor.columns[k % group_columns][i], mask, x, &sums[0][i]);
+      }
+    }
+    return;
+  }
+  Index k = 0;
+  for (; full - k >= group_columns; k += group_columns) {
+    cursor.decode();
+#pragma GCC unroll 4
+    for (int i = 0; i < group_columns; ++i, values += entries * C)
+      add_column<false, B, C, Lanes>(values, cursor.columns[i], lengths, k + i, x, running);
+  }
+  for (; k < slice.width; ++k, values += entries * C) {
+    if (k % group_columns == 0) cursor.decode();
+    const Index* const columns = cursor.columns[k % group_columns];
+    if (k < full)
+      add_column<false, B, C, Lanes>(values, columns, lengths, k, x, running);
+    else
+      add_column<true, B, C, Lanes>(values, columns, lengths, k, x, running);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < B; ++r)
+#pragma GCC unroll 8
+    for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[r][p], sums[r] + p * lanes);
+}
+
+template <int B, class V>
+void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int threads) {
+  constexpr Index c = cpu_slice_rows<V>;
+  // Small hand-outs even out a busy machine; neighbouring slices stay together for the caches' sake.
+  const Index share = part.slice_count / (threads * 32);
+#pragma omp parallel for schedule(dynamic, share > 1 ? share : 1) num_threads(threads) if (threads > 1)
+  for (Index s = 0; s < part.slice_count; ++s) {
+    const Offset first = static_cast<Offset>(s) * c;
+    const Index count = part.rows - first < c ? static_cast<Index>(part.rows - first) : c;
+    // The slice stays in the cache from one vector to the next.
+    for (int j = 0; j < product.count; ++j) {
+      V sums[B][c];
+      multiply_slice<B, c>(part, part.slices[s], first, count,
+                           product.x + static_cast<std::size_t>(j) * product.x_stride, sums);
+      for (Index i = 0; i < count; ++i) {
+        const Offset row = part.order ? part.order[first + i] : first + i;
+        for (int r = 0; r < B; ++r) store(product, j, row * B + r, sums[r][i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class V>
+void multiply(const CpuPart<V>& part, const Product<V>& product, int threads) {
+  switch (part.block) {
+    case 1:
+      return multiply_blocks<1>(part, product, threads);
+    case 2:
+      return multiply_blocks<2>(part, product, threads);
+    case 3:
+      return multiply_blocks<3>(part, product, threads);
+    case 4:
+      return multiply_blocks<4>(part, product, threads);
+    case 5:
+      return multiply_blocks<5>(part, product, threads);
+    default:
+      return multiply_blocks<6>(part, product, threads);
+  }
+}
+
+#define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuPart<V>&, const Product<V>&, int);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::bro_sell::WEFT_ISA_NAMESPACE

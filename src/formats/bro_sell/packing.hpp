@@ -1,0 +1,78 @@
+#pragma once
+#include <weft/types.hpp>
+
+#include <cstdint>
+
+#include "formats/column_groups.hpp"
+
+// How a slice's column numbers are packed, on every device. README.md draws it.
+//
+// A slot's column k is the one before it (its block row's own number before the first) plus a delta. Four columns of
+// a slice are a group. A group has four bases, the smallest delta of each of its columns, and one width: the bits that
+// what is left of its deltas needs in every slot. Where all rows of a slice look alike nothing is left.
+namespace weft::bro_sell {
+
+inline constexpr int group_columns = 4;
+inline constexpr int code_bits = 4, codes_a_word = 8;
+
+/// Widths are one of these bits; a group's code is its place in the list.
+inline constexpr int widths = 5;
+WEFT_HOST_DEVICE constexpr int width_of(std::uint32_t code) { return code == 0 ? 0 : 2 << code; }  // 0 4 8 16 32
+WEFT_HOST_DEVICE constexpr std::uint32_t code_for(std::uint32_t largest) {
+  return largest == 0 ? 0u : largest < (1u << 4) ? 1u : largest < (1u << 8) ? 2u : largest < (1u << 16) ? 3u : 4u;
+}
+
+/// Words of 32 bits that a group takes: the slots' bits lie one behind the other, slot after slot.
+WEFT_HOST_DEVICE constexpr Offset group_words(std::uint32_t code, Index slice_rows) {
+  return static_cast<Offset>(slice_rows) * width_of(code) * group_columns / 32;
+}
+
+/// Where a slice lies, in 32 bytes.
+struct alignas(16) Slice {
+  Offset value = 0;         ///< of its first value
+  Offset word = 0;          ///< of its first word
+  std::uint32_t group = 0;  ///< the number of its first group
+  Index width = 0;          ///< columns (of blocks) of its longest slot
+  std::uint32_t codes = 0;  ///< those of its first eight groups, from the lowest bits
+  std::uint32_t marks = 0;  ///< `ragged`, `masked` and `wide`
+  bool operator==(const Slice&) const = default;
+};
+inline constexpr std::uint32_t ragged = 1;  ///< slots differ in length
+inline constexpr std::uint32_t masked = 2;  ///< some blocks are not full
+inline constexpr std::uint32_t wide = 4;    ///< a group has a width of 32 bits
+
+/// A slice's words are, one behind the other:
+/// 1. the codes of groups after the eighth, eight a word,
+/// 2. if it is ragged, the length of each slot,
+/// 3. if it is masked, a bit for each entry of each block: column k of slot i has mask_words(b) words at
+///    (k * C + i) * mask_words(b), entry (r, c) of the block is bit r * b + c,
+/// 4. the groups.
+struct WordLayout {
+  Offset lengths = 0, masks = 0, groups = 0;  ///< where they begin in the slice's words
+};
+WEFT_HOST_DEVICE constexpr Index groups_of(Index width) { return width / group_columns + (width % group_columns != 0); }
+WEFT_HOST_DEVICE constexpr int mask_words(int block) { return block * block > 32 ? 2 : 1; }
+WEFT_HOST_DEVICE constexpr WordLayout word_layout(Index width, std::uint32_t marks, Index slice_rows, int block) {
+  WordLayout layout;
+  const Index groups = groups_of(width);
+  // Lengths and groups are read by several words at once, so they begin at multiples of four.
+  layout.lengths = groups <= codes_a_word ? 0 : (groups - 1) / codes_a_word;
+  layout.lengths = (layout.lengths + 3) / 4 * 4;
+  layout.masks = layout.lengths + (marks & ragged ? slice_rows : 0);
+  layout.groups = layout.masks + (marks & masked ? static_cast<Offset>(slice_rows) * width * mask_words(block) : 0);
+  return layout;
+}
+
+/// Where entry e of block k of slot i lies among a slice's values. Single entries lie in groups of columns, those of a
+/// block in groups of its entries.
+WEFT_HOST_DEVICE constexpr Offset value_place(Index slot, Index k, int e, Index slice_rows, Index width, int block,
+                                              int pack) {
+  if (block == 1) return place_in_slice(slot, k, slice_rows, width, pack);
+  const int entries = block * block;
+  return static_cast<Offset>(k) * entries * slice_rows + place_in_slice(slot, e, slice_rows, entries, pack);
+}
+
+/// The first block of piece `piece` of a block row of `length` blocks that is cut into `pieces`.
+WEFT_HOST_DEVICE constexpr Offset piece_begin(Offset length, int piece, int pieces) { return length * piece / pieces; }
+
+}  // namespace weft::bro_sell

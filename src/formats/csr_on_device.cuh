@@ -1,0 +1,35 @@
+#pragma once
+#include <weft/buffer.hpp>
+#include <weft/csr.hpp>
+
+#include "simt/simt.hpp"
+
+namespace weft::WEFT_SIMT_NAMESPACE {
+
+/// A csr matrix on the GPU, while a format is being made of it.
+template <class V>
+struct Source {
+  Index rows = 0;
+  const Offset* offsets = nullptr;
+  const Index* columns = nullptr;
+  const V* values = nullptr;
+};
+
+template <Value V>
+class CsrOnDevice {
+ public:
+  CsrOnDevice(Device device, const Csr<V>& matrix)
+      : rows_(matrix.rows),
+        offsets_(device, matrix.offsets),
+        columns_(device, matrix.columns),
+        values_(device, matrix.values) {}
+  Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
+
+ private:
+  Index rows_;
+  DeviceBuffer<Offset> offsets_;
+  DeviceBuffer<Index> columns_;
+  DeviceBuffer<V> values_;
+};
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE
