@@ -28,8 +28,9 @@ template <Value V>
 Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
   const Stopwatch watch;
   const std::optional<io::Container> container = open_container(path, options.progress);
-  const Format* const format = container ? io::packed_format(*container) : nullptr;
-  if (!format) return plan(read_weft<V>(path), options);
+  if (!container) return plan(read_weft<V>(path), options);  // which says that it is none
+  const Format* const format = io::packed_format(*container);
+  if (!format) return plan(io::csr_from_container<V>(*container), options);
   const io::Packed<V> packed = io::unpack<V>(*container, *format);
   const bool as_stored =
       (options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none;

@@ -105,18 +105,14 @@ Offset entries_kept(const Array<Offset>& offsets, Index rows, Index most_columns
 template <Value V>
 void place_values(const Storage<V>& storage, const Array<Offset>& offsets, const V* csr_values, V* values);
 
-/// The matrix that was encoded. It trusts the arrays.
-template <Value V>
-Csr<V> decode(const Storage<V>& storage);
-
-/// The storage as named arrays, and back. The second throws Error(parse) where sizes or widths are wrong; `unpack` then
+/// The storage as named arrays, and back. The second throws Error(parse) where sizes or widths are wrong; `decode` then
 /// looks at what the arrays hold, and throws it unless that is what `encode` makes of a canonical matrix.
 template <Value V>
 StoredArrays to_arrays(const Storage<V>& storage);
 template <Value V>
 Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols);
 template <Value V>
-Csr<V> unpack(const Storage<V>& storage);
+Csr<V> decode(const Storage<V>& storage);
 
 /// Throws Error(unsupported) when so many stored values are too much padding.
 void refuse_padding(Offset stored, Offset kept, std::size_t value_bytes, const BuildOptions& options);

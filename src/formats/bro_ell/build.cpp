@@ -60,7 +60,7 @@ Storing<V> storing() {
       .store = [](const Csr<V>& matrix,
                   const BuildOptions& options) { return to_arrays(encode(matrix, choose_shape(options), options)); },
       .unpack = [](const StoredArrays& arrays, Index rows,
-                   Index cols) { return unpack(from_arrays<V>(arrays, rows, cols)); },
+                   Index cols) { return decode(from_arrays<V>(arrays, rows, cols)); },
       .load = [](const StoredArrays& arrays, const Csr<V>& matrix,
                  const BuildOptions& options) -> std::unique_ptr<Operator<V>> {
         Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);

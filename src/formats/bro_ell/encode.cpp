@@ -1,4 +1,4 @@
-// bro-ell: the encoder on the CPU, and its inverse.
+// bro-ell: the encoder on the CPU.
 #include <algorithm>
 #include <vector>
 
@@ -186,43 +186,8 @@ Savings savings_of(const Csr<V>& matrix, const Shape& shape) {
   return savings_of(matrix.rows, slices, words, columns, longest);
 }
 
-template <Value V>
-Csr<V> decode(const Storage<V>& storage) {
-  Csr<V> matrix;
-  matrix.rows = storage.rows;
-  matrix.cols = storage.cols;
-  matrix.offsets = Array<Offset>(static_cast<std::size_t>(storage.rows) + 1, Offset(0));
-  std::vector<Index> columns;
-  std::vector<V> values;
-  for (Index row = 0; row < storage.rows; ++row) {
-    const Index s = row / storage.shape.slice_rows, r = row % storage.shape.slice_rows;
-    const Index n = rows_in_slice(storage.rows, storage.shape.slice_rows, s);
-    const Slice& slice = storage.slices[s];
-    const auto read = [&](auto reader) {
-      std::uint32_t column = 0;
-      for (Index k = 0; k < slice.columns; ++k) {
-        const std::uint32_t delta = reader.take(storage.bit_alloc[slice.width + k]);
-        if (delta == 0) continue;
-        column += delta;
-        columns.push_back(static_cast<Index>(column - 1));
-        values.push_back(storage.values[slice.value + static_cast<Offset>(k) * n + r]);
-      }
-    };
-    const std::uint32_t* const words = storage.words.data() + slice.word;
-    if (storage.shape.symbol_bits == 64)
-      read(BitReader<std::uint64_t>(reinterpret_cast<const std::uint64_t*>(words) + r, n, 64));
-    else
-      read(BitReader<std::uint32_t>(words + r, n, 32));
-    matrix.offsets[row + 1] = static_cast<Offset>(columns.size());
-  }
-  matrix.columns = Array<Index>(std::move(columns));
-  matrix.values = Array<V>(std::move(values));
-  return matrix;
-}
-
 #define WEFT_INSTANTIATE(V)                                                        \
   template Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&); \
-  template Csr<V> decode<V>(const Storage<V>&);                                    \
   template Savings savings_of<V>(const Csr<V>&, const Shape&);                     \
   template void place_values<V>(const Storage<V>&, const Array<Offset>&, const V*, V*);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)

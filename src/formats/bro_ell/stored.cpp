@@ -110,7 +110,7 @@ Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols) {
 // 1. The entries of every row; 2. where rows begin; 3. columns and values. Kernels multiply padding by 0, so it must be
 // 0 itself.
 template <Value V>
-Csr<V> unpack(const Storage<V>& storage) {
+Csr<V> decode(const Storage<V>& storage) {
   const Index h = storage.shape.slice_rows;
   Csr<V> matrix;
   matrix.rows = storage.rows;
@@ -159,7 +159,7 @@ Csr<V> unpack(const Storage<V>& storage) {
 #define WEFT_INSTANTIATE(V)                                              \
   template StoredArrays to_arrays<V>(const Storage<V>&);                 \
   template Storage<V> from_arrays<V>(const StoredArrays&, Index, Index); \
-  template Csr<V> unpack<V>(const Storage<V>&);
+  template Csr<V> decode<V>(const Storage<V>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_ell
