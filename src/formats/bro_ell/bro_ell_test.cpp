@@ -281,4 +281,25 @@ TEST(BroEll, ManyWidthsAndLengthsMultiplyExactly) {
   }
 }
 
+// Padding must not even read the last column of its own row: 0 times infinity would make that row NaN.
+TEST(BroEll, PaddingLeavesAnInfinityWhatItIs) {
+  std::vector<test::Place> all = test::places();
+  all.push_back({Device::cpu()});
+  std::vector<Index> lengths(300);
+  for (std::size_t row = 0; row < lengths.size(); ++row) lengths[row] = static_cast<Index>(row * 7 % 60);
+  Csr<double> matrix = test::random_rows<double>(500, lengths, 3);
+  for (double& value : matrix.values) value = 1;
+  const Array<double> x(500, std::numeric_limits<double>::infinity()), before(300, 0.0);
+  for (const test::Place& place : all) {
+    const test::PlaceScope scope(place);
+    for (const std::string way : {"bro-ell", "bro-ell:h=32:sym=64"}) {
+      const auto built = test::build_variant<double>(way, place.device, matrix);
+      const Array<double> y = test::apply<double>(*built, place.device, 1, x, 0, before);
+      for (std::size_t row = 0; row < lengths.size(); ++row)
+        ASSERT_EQ(y[row], lengths[row] == 0 ? 0 : std::numeric_limits<double>::infinity())
+            << way << " on " << test::name_of(place) << ", row " << row;
+    }
+  }
+}
+
 }  // namespace weft::bro_ell

@@ -96,7 +96,7 @@ const Format& format() {
     f.storing_f64 = storing<double>();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
-    f.setup_products = 40;
+    f.setup_products = 25;
     f.rules_out = &rules_out;
     return f;
   }();

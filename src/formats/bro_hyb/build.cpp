@@ -35,7 +35,7 @@ const Format& format() {
     f.info.refuses = "a given k whose padding bro-ell would refuse";
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
-    f.setup_products = 45;
+    f.setup_products = 30;
     f.rules_out = &rules_out;
     return f;
   }();
