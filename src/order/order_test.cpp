@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "order/graph.hpp"
 #include "order/testing.hpp"
@@ -212,6 +213,28 @@ TEST(Rcm, AMissingDiagonalDoesNotMatter) {
     ring.column_indices[i] = (i + 1) % n;
   }
   EXPECT_EQ(bandwidth_by_rcm(ordering::shuffle(to_csr(ring), 6)), 2);
+}
+
+TEST(Rcm, NumbersLevelByLevelAndFewNeighboursFirst) {
+  // The other way round, nodes follow those through which they were found, and of those found through one node the ones
+  // of small degree come first.
+  for (const char* source : {"gen:rmat:9", "gen:circuit:900", "gen:elasticity3d:6"}) {
+    const Csr<double> matrix = ordering::shuffle(read_matrix<double>(source), 9);
+    const ordering::Graph graph{ordering::Pattern(matrix)};
+    const Order order = weft::order(matrix, Ordering::rcm);
+    const Index last = matrix.rows - 1;
+    std::vector<Index> place(static_cast<std::size_t>(matrix.rows));
+    for (Index i = 0; i <= last; ++i) place[order.rows[last - i]] = i;
+    std::tuple<Index, Offset, Index> before{-1, 0, 0};
+    for (Index i = 0; i <= last; ++i) {
+      const Index node = order.rows[last - i];
+      Index through = i;
+      for (const Index neighbour : graph.neighbours(node)) through = std::min(through, place[neighbour]);
+      const std::tuple<Index, Offset, Index> now{through, graph.degree(node), node};
+      EXPECT_LT(before, now) << source << ", node " << i;
+      before = now;
+    }
+  }
 }
 
 TEST(Rcm, StartsAtTheRimWhereverFewNeighboursAre) {
