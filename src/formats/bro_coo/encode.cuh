@@ -1,5 +1,6 @@
 #pragma once
 #include "formats/bro_coo/bro_coo.hpp"
+#include "formats/csr_on_device.cuh"
 #include "simt/scan.cuh"
 
 // The encoder of bro-coo on a GPU. It delivers the same arrays as the one on the CPU, bit by bit.
@@ -10,15 +11,6 @@ using ::weft::bro_coo::Shape;
 using ::weft::bro_coo::Storage;
 constexpr int lanes = ::weft::bro_coo::lanes;
 using ::weft::simt::block_threads;
-
-/// A csr matrix on the GPU, while it is being encoded.
-template <class V>
-struct Source {
-  Index rows = 0;
-  const Offset* offsets = nullptr;
-  const Index* columns = nullptr;
-  const V* values = nullptr;
-};
 
 /// The entries that a lane follows.
 struct Stretch {

@@ -150,11 +150,9 @@ class GpuOperator final : public Operator<V> {
     gpu::CurrentDevice current(device_);
     const Shape shape = ::weft::bro_coo::choose_shape(matrix.nonzeros(), options);
     const Stopwatch watch;
-    const DeviceBuffer<Offset> offsets(device_, matrix.offsets);
-    const DeviceBuffer<Index> columns(device_, matrix.columns);
-    const DeviceBuffer<V> values(device_, matrix.values);
+    const CsrOnDevice<V> source(device_, matrix);
     upload_seconds_ = watch.seconds();
-    storage_ = encode_on_device<V>(device_, {matrix.rows, offsets.data(), columns.data(), values.data()}, shape);
+    storage_ = encode_on_device<V>(device_, source.view(), shape);
     if (shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage_.bounds.download());
   }
 
@@ -234,11 +232,8 @@ std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& /*mat
 template <Value V>
 Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
   gpu::CurrentDevice current(device);
-  const DeviceBuffer<Offset> offsets(device, matrix.offsets);
-  const DeviceBuffer<Index> columns(device, matrix.columns);
-  const DeviceBuffer<V> values(device, matrix.values);
-  const DeviceStorage<V> built =
-      encode_on_device<V>(device, {matrix.rows, offsets.data(), columns.data(), values.data()}, shape);
+  const CsrOnDevice<V> source(device, matrix);
+  const DeviceStorage<V> built = encode_on_device<V>(device, source.view(), shape);
   Storage<V> storage;
   storage.shape = shape;
   storage.rows = matrix.rows;

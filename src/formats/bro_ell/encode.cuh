@@ -1,5 +1,6 @@
 #pragma once
 #include "formats/bro_ell/bro_ell.hpp"
+#include "formats/csr_on_device.cuh"
 #include "simt/scan.cuh"
 
 // The encoder of bro-ell on a GPU. It delivers the same arrays as encode on the CPU, bit by bit.
@@ -8,15 +9,6 @@ namespace weft::WEFT_SIMT_NAMESPACE::bro_ell {
 using ::weft::bro_ell::rows_in_slice;
 using ::weft::bro_ell::Shape;
 using ::weft::bro_ell::Slice;
-
-/// A csr matrix on the GPU, while it is being encoded.
-template <class V>
-struct Source {
-  Index rows = 0;
-  const Offset* offsets = nullptr;
-  const Index* columns = nullptr;
-  const V* values = nullptr;
-};
 
 /// Sums over all slices.
 struct Census {

@@ -14,9 +14,6 @@ namespace {
 using ::weft::bro_ell::widths_together;
 using ::weft::simt::block_threads;
 
-template <int Number>
-using Constant = std::integral_constant<int, Number>;
-
 template <class V>
 struct View {
   Index rows = 0;
@@ -28,37 +25,40 @@ struct View {
   const V* values = nullptr;
 };
 
-/// A row's stream: the symbol that is being read, and the next one, which is asked for before it is needed.
-template <class Symbol>
+/// A row's stream: the symbol that is being read and the next ones, which are asked for before they are needed. Stride
+/// is Index or, where the compiler shall know the number, an integral_constant.
+template <class Symbol, class Stride>
 class RowStream {
  public:
   /// `symbols` is how many the row has.
-  __device__ __forceinline__ RowStream(const Symbol* from, Index stride, Index symbols)
+  __device__ __forceinline__ RowStream(const Symbol* from, Stride stride, Index symbols)
       : from_(from), stride_(stride), left_(symbols) {
-    high_ = load();
-    low_ = load();
+    WEFT_UNROLL
+    for (int i = 0; i < ahead; ++i) window_[i] = load();
   }
 
   /// The next `width` bits, at most 31; 0 when that is 0.
   __device__ __forceinline__ std::uint32_t take(int width) {
     std::uint32_t number = 0;
     if constexpr (sizeof(Symbol) == 4) {
-      number = simt::funnel_left(0, simt::funnel_left(high_, low_, begin_), width);
+      number = simt::funnel_left(0, simt::funnel_left(window_[0], window_[1], begin_), width);
     } else {
-      const Symbol both = begin_ == 0 ? high_ : high_ << begin_ | low_ >> (64 - begin_);
+      const Symbol both = begin_ == 0 ? window_[0] : window_[0] << begin_ | window_[1] >> (64 - begin_);
       number = simt::funnel_left(0, static_cast<std::uint32_t>(both >> 32), width);
     }
     begin_ += width;
     if (begin_ >= bits) {
       begin_ -= bits;
-      high_ = low_;
-      low_ = load();
+      WEFT_UNROLL
+      for (int i = 0; i + 1 < ahead; ++i) window_[i] = window_[i + 1];
+      window_[ahead - 1] = load();
     }
     return number;
   }
 
  private:
   static constexpr int bits = 8 * sizeof(Symbol);
+  static constexpr int ahead = sizeof(Symbol) == 4 ? 3 : 2;
 
   __device__ __forceinline__ Symbol load() {
     if (left_ <= 0) return 0;
@@ -69,14 +69,55 @@ class RowStream {
   }
 
   const Symbol* from_;
-  Index stride_;
+  Stride stride_;
   Index left_;
   int begin_ = 0;
-  Symbol high_ = 0, low_ = 0;
+  Symbol window_[ahead];
 };
 
-/// Batch columns (4 or 8) at a time: first all that is read of the matrix is asked for, then what is read of x.
-template <class V, class Symbol, int Batch, int Room, int MinBlocks>
+/// The sums of row r of a slice of n rows, four columns at a time: first all that is read of the matrix is asked for,
+/// then what is read of x.
+template <class Symbol, int Room, class V, class Rows>
+__device__ __forceinline__ void sum_row(const View<V>& view, const Slice& slice, Index r, Rows n,
+                                        const Product<V>& product, V (&sums)[Room]) {
+  constexpr int batch = widths_together;
+  RowStream<Symbol, Rows> stream(reinterpret_cast<const Symbol*>(view.words + slice.word) + r, n, slice.symbols);
+  const auto* widths = reinterpret_cast<const std::uint32_t*>(view.bit_alloc + slice.width);
+  const V* values = view.values + slice.value + r;
+  Index last = -1;
+  WEFT_KEEP_LOOP
+  for (Index k = 0; k < slice.columns; k += batch) {
+    std::uint32_t width = simt::load_readonly(widths++);
+    V value[batch];
+    WEFT_UNROLL
+    for (int u = 0; u < batch; ++u)
+      value[u] = k + u < slice.columns ? simt::load_streaming(values + static_cast<Offset>(u) * n) : V(0);
+    values += static_cast<Offset>(batch) * n;
+    Index column[batch];
+    WEFT_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const std::uint32_t delta = stream.take(static_cast<int>(width & 255));
+      width >>= 8;
+      last += static_cast<Index>(delta);
+      column[u] = delta == 0 ? padding_column<Index> : last;
+    }
+    WEFT_UNROLL
+    for (int j = 0; j < Room; ++j) {
+      if (j >= product.count) break;
+      const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      V factor[batch];
+      WEFT_UNROLL
+      for (int u = 0; u < batch; ++u) factor[u] = load_x(x, column[u]);
+      WEFT_UNROLL
+      for (int u = 0; u < batch; ++u) sums[j] += value[u] * factor[u];
+    }
+    if (column[batch - 1] < 0) break;  // nothing but padding follows
+  }
+}
+
+/// Slices of the paper's 256 rows have a path of their own: where the distance between a row's entries is known to the
+/// compiler, a thread needs fewer registers, and more of them fit.
+template <class V, class Symbol, int Room, int MinBlocks>
 __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
     bro_ell_rows(View<V> view, Product<V> product) {
   const Offset row = simt::global_thread_id();
@@ -85,65 +126,16 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks
   const auto r = static_cast<Index>(row & (view.slice_rows - 1));
   const Slice slice = view.slices[s];
   const Index n = rows_in_slice(view.rows, view.slice_rows, s);
-  RowStream<Symbol> stream(reinterpret_cast<const Symbol*>(view.words + slice.word) + r, n, slice.symbols);
-  const auto* widths = reinterpret_cast<const std::uint32_t*>(view.bit_alloc + slice.width);
-  const V* values = view.values + slice.value + r;
   V sums[Room] = {};
-  Index last = -1;
-  WEFT_KEEP_LOOP
-  for (Index k = 0; k < slice.columns; k += Batch) {
-    V value[Batch];
-    WEFT_UNROLL
-    for (int u = 0; u < Batch; ++u) {
-      value[u] = k + u < slice.columns ? simt::load_streaming(values) : V(0);
-      values += n;
-    }
-    Index column[Batch];
-    WEFT_UNROLL
-    for (int u = 0; u < Batch; u += widths_together) {
-      std::uint32_t width = u == 0 || k + u < slice.columns ? simt::load_readonly(widths) : 0;
-      ++widths;
-      WEFT_UNROLL
-      for (int i = 0; i < widths_together; ++i) {
-        const std::uint32_t delta = stream.take(static_cast<int>(width & 255));
-        width >>= 8;
-        last += static_cast<Index>(delta);
-        column[u + i] = delta == 0 ? padding_column<Index> : last;
-      }
-    }
-    WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) {
-      if (j >= product.count) break;
-      const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
-      V factor[Batch];
-      WEFT_UNROLL
-      for (int u = 0; u < Batch; ++u) factor[u] = load_x(x, column[u]);
-      WEFT_UNROLL
-      for (int u = 0; u < Batch; ++u) sums[j] += value[u] * factor[u];
-    }
-    if (column[Batch - 1] < 0) break;  // nothing but padding follows
-  }
+  using Known = std::integral_constant<Index, Shape().slice_rows>;
+  if (n == Known::value)
+    sum_row<Symbol>(view, slice, r, Known(), product, sums);
+  else
+    sum_row<Symbol>(view, slice, r, n, product, sums);
   WEFT_UNROLL
   for (int j = 0; j < Room; ++j)
     if (j < product.count) store_sum(product, static_cast<Index>(row), j, sums[j]);
 }
-
-template <Value V>
-class CsrOnDevice {
- public:
-  CsrOnDevice(Device device, const Csr<V>& matrix)
-      : rows_(matrix.rows),
-        offsets_(device, matrix.offsets),
-        columns_(device, matrix.columns),
-        values_(device, matrix.values) {}
-  Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
-
- private:
-  Index rows_;
-  DeviceBuffer<Offset> offsets_;
-  DeviceBuffer<Index> columns_;
-  DeviceBuffer<V> values_;
-};
 
 template <Value V>
 class GpuOperator final : public Operator<V> {
@@ -215,18 +207,9 @@ class GpuOperator final : public Operator<V> {
     const unsigned blocks = simt::blocks_for(view.rows, block_threads);
     with_room_for(product.count, [&](auto room) {
       constexpr int vectors = decltype(room)::value;
-      const auto launch = [&](auto batch, auto at_least) {
-        constexpr int columns = decltype(batch)::value, resident = decltype(at_least)::value;
-        simt::launch(WEFT_KERNEL(bro_ell_rows<V, Symbol, columns, vectors, resident>), blocks, block_threads, 0, stream,
-                     view, product);
-      };
-      // As in sell, short rows want as many threads as possible, long rows fewer with more on its way each.
-      if constexpr (vectors > 1)
-        launch(Constant<4>(), Constant<1>());
-      else if (storage_.kept > static_cast<Offset>(::weft::simt::slice_long_rows) * view.rows)
-        launch(Constant<8>(), Constant<4>());
-      else
-        launch(Constant<4>(), Constant<sizeof(Symbol) == 8 ? 4 : 6>());
+      constexpr int resident = vectors > 1 ? 1 : sizeof(Symbol) == 8 ? 4 : sizeof(V) == 8 ? 6 : 8;
+      simt::launch(WEFT_KERNEL(bro_ell_rows<V, Symbol, vectors, resident>), blocks, block_threads, 0, stream, view,
+                   product);
     });
   }
 
