@@ -1,4 +1,7 @@
 import json
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -90,3 +93,13 @@ def test_bench_stores_matrices_in_another_order(succeed):
     assert all(one["correct"] for one in case["measurements"])
     case = json.loads(succeed("bench", "gen:rmat:9", "--json", "-", *fast))["cases"][0]
     assert case["ordering"] == "none" and case["ordering_seconds"] == 0
+
+
+def test_interrupted_it_ends_by_the_signal_and_leaves_nothing(weft_bin, tmp_path):
+    process = subprocess.Popen([weft_bin, "reorder", "gen:poisson3d:150", "--by", "bar", "-o", "b.mtx"], cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)  # reading and ordering take longer
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (-signal.SIGINT, b"", b"")
+    assert list(tmp_path.iterdir()) == []
