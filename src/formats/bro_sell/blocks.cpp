@@ -33,13 +33,17 @@ void for_each_block(const Offset* offsets, const Index* columns, Offset first_ro
 }  // namespace
 
 int choose_block(Index rows, Index cols, const Offset* offsets, const Index* columns) {
-  constexpr Index sampled = 256, stretch = 12;      // block rows: stretches of 12 rows are whole block rows for most b
-  constexpr Offset most_entries = Offset(1) << 18;  // looked at
+  constexpr Index most_stretches = 256, stretch = 12;  // block rows
+  constexpr Offset most_entries = 1 << 16;             // looked at
+  constexpr Offset enough_to_give_up = 1 << 11;
   for (int block = 6; block > 1; --block) {
     if (rows % block != 0 || cols % block != 0 || rows == 0) continue;
     const Index block_rows = rows / block;
-    const Index stretches = std::min<Index>(sampled, (block_rows + stretch - 1) / stretch);
+    const Index stretches = std::min<Index>(most_stretches, (block_rows + stretch - 1) / stretch);
     Offset entries = 0, blocks = 0;
+    const auto full_to = [&](double share) {
+      return static_cast<double>(entries) >= share * static_cast<double>(blocks * block * block);
+    };
     for (Index i = 0; i < stretches && entries < most_entries; ++i) {
       const auto first = static_cast<Index>(Offset(i) * block_rows / stretches);
       for (Index row = first; row < std::min(block_rows, first + stretch); ++row) {
@@ -47,9 +51,9 @@ int choose_block(Index rows, Index cols, const Offset* offsets, const Index* col
         entries += offsets[begin + block] - offsets[begin];
         for_each_block(offsets, columns, begin, block, [&](Index) { ++blocks; });
       }
+      if (entries > enough_to_give_up && !full_to(0.8 * block_fill_wanted)) break;
     }
-    if (entries > 0 && static_cast<double>(entries) >= block_fill_wanted * static_cast<double>(blocks * block * block))
-      return block;
+    if (entries > 0 && full_to(block_fill_wanted)) return block;
   }
   return 1;
 }
