@@ -17,6 +17,8 @@ struct Case {
   Ordering ordering;
 };
 
+void PrintTo(const Case& one, std::ostream* out) { *out << one.device.name() << ", " << to_string(one.ordering); }
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const Device device : available_devices())
