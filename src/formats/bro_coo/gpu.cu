@@ -98,10 +98,12 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(wanted_bl
       value[u] = step + u < live ? simt::load_streaming(values + (step + u) * lanes) : V(0);
     }
     WEFT_UNROLL
-    for (int u = 0; u < at_once; ++u) WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) {
-      const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
-      factor[u][j] = step + u < live && j < product.count ? simt::load_readonly(x + column[u]) : V(0);
+    for (int u = 0; u < at_once; ++u) {
+      WEFT_UNROLL
+      for (int j = 0; j < Room; ++j) {
+        const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+        factor[u][j] = step + u < live && j < product.count ? simt::load_readonly(x + column[u]) : V(0);
+      }
     }
     WEFT_UNROLL
     for (int u = 0; u < at_once; ++u) {

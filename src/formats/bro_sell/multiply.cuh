@@ -134,10 +134,9 @@ __device__ __forceinline__ void sum_singles(Columns<Wide> follow, const V* value
   Index k = 0;
   const auto add = [&](auto count) {
     add_singles<decltype(count)::value>(follow, values + static_cast<Offset>(k) * slice_rows, k, length, product, sums);
-    k += count;
   };
   WEFT_KEEP_LOOP
-  while (width - k >= Batch) add(std::integral_constant<int, Batch>());
+  for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
   if constexpr (Batch == 8) {
     switch (width - k) {
       case 4:
