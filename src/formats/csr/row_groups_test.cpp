@@ -85,7 +85,7 @@ TEST(CsrRowGroups, OrderIsAPermutationByLength) {
     };
     std::vector<Index> expected;
     for (Index row = begin; row < end; ++row) expected.push_back(row);
-    std::stable_sort(expected.begin(), expected.end(), [&](Index a, Index b) { return group_of(a) < group_of(b); });
+    std::ranges::sort(expected, {}, [&](Index row) { return std::pair(group_of(row), row); });
     for (Index i = 0; i < end - begin; ++i)
       ASSERT_EQ(begin + groups.order[begin + i], expected[static_cast<std::size_t>(i)]) << "chunk " << c;
     for (int length = 0; length <= csr::longest_group; ++length)
