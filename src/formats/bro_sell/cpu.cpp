@@ -132,19 +132,13 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
     return;
   }
   Index k = 0;
-  for (; full - k >= group_columns; k += group_columns) {
-    cursor.decode();
-#pragma GCC unroll 4
-    for (int i = 0; i < group_columns; ++i, values += entries * C)
-      add_column<false, B, C, Lanes>(values, cursor.columns[i], lengths, k + i, x, running);
+  for (; k < full; ++k, values += entries * C) {
+    if (k % group_columns == 0) cursor.decode();
+    add_column<false, B, C, Lanes>(values, cursor.columns[k % group_columns], lengths, k, x, running);
   }
   for (; k < slice.width; ++k, values += entries * C) {
     if (k % group_columns == 0) cursor.decode();
-    const Index* const columns = cursor.columns[k % group_columns];
-    if (k < full)
-      add_column<false, B, C, Lanes>(values, columns, lengths, k, x, running);
-    else
-      add_column<true, B, C, Lanes>(values, columns, lengths, k, x, running);
+    add_column<true, B, C, Lanes>(values, cursor.columns[k % group_columns], lengths, k, x, running);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < B; ++r)
