@@ -46,6 +46,10 @@ endif()
 # kernels would compile for minutes. They say themselves what is to be a vector: left to the
 # compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
 set(weft_no_loop_vectorizer $<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-vectorize,-fno-vectorize>)
+set(weft_kernel_optimisation -O3)
+if(WEFT_SANITIZE)
+  set(weft_kernel_optimisation -O1)
+endif()
 set(weft_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND weft_isas avx2 avx512)
@@ -57,7 +61,7 @@ set(weft_isa_flags_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfm
 foreach(isa IN LISTS weft_isas)
   add_library(weft_kernels_${isa} OBJECT ${weft_isa_sources})
   target_compile_definitions(weft_kernels_${isa} PRIVATE WEFT_ISA_NAMESPACE=isa_${isa})
-  target_compile_options(weft_kernels_${isa} PRIVATE ${weft_isa_flags_${isa}} $<IF:$<BOOL:${WEFT_SANITIZE}>,-O1,-O3> -fno-math-errno -ffp-contract=fast
+  target_compile_options(weft_kernels_${isa} PRIVATE ${weft_isa_flags_${isa}} ${weft_kernel_optimisation} -fno-math-errno -ffp-contract=fast
     ${weft_no_loop_vectorizer})
   target_include_directories(weft_kernels_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(weft_kernels_${isa} PRIVATE weft_defaults OpenMP::OpenMP_CXX)
