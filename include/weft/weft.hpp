@@ -10,6 +10,7 @@
 #include <weft/generate.hpp>
 #include <weft/io.hpp>
 #include <weft/order.hpp>
+#include <weft/partition.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime.hpp>
 #include <weft/spmv.hpp>

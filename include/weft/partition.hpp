@@ -1,0 +1,80 @@
+#pragma once
+#include <weft/csr.hpp>
+#include <weft/runtime.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/// Ways to put the rows of a matrix into parts.
+enum class Partitioner {
+  automatic,   ///< metis where the build has it and the graph fits, else grow; contiguous for a matrix that is not
+               ///< square
+  metis,       ///< METIS's k-way partitioning: few entries between parts. Square matrices, builds with METIS
+  grow,        ///< Weft's own: parts grown on coarser and coarser graphs, then refined. Square matrices
+  contiguous,  ///< rows as they stand, cut into equal pieces; any matrix
+};
+
+std::string_view to_string(Partitioner method);
+/// Throws Error(invalid_argument), with what there is, for an unknown name.
+Partitioner parse_partitioner(std::string_view name);
+const std::vector<Partitioner>& partitioners();  ///< all of them, `automatic` first
+bool has_metis();                                ///< whether this build can ask METIS
+
+/// The rows of a matrix (and its columns alike, if it is square) in parts.
+struct Partition {
+  Index parts = 0;
+  Array<Index> part_of;  ///< row -> its part, 0 .. parts - 1; some parts may be empty
+};
+
+struct PartitionOptions {
+  Index parts = 0;      ///< wanted; 0: as few as most_rows allows. More are made where most_rows demands it
+  Index most_rows = 0;  ///< no part gets more rows than this; 0: no limit
+  int block = 1;        ///< rows R * block .. R * block + block - 1 (the unknowns of a node) stay together
+  Partitioner method = Partitioner::automatic;
+  Progress progress = {};
+};
+
+/// Finds parts of about equally many rows with few entries between them: cuts in the graph of A + A^T, whatever the
+/// values. The same for the same matrix and options, for any number of threads, as long as nobody else in the process
+/// calls std::rand meanwhile, which METIS draws from. Throws Error(invalid_argument) for negative numbers or when a
+/// node's rows are more than most_rows, Error(unsupported) for metis and grow of a matrix that is not square and for
+/// metis where the build or METIS's numbers cannot, Error(cancelled) when the progress callback asks to stop. METIS
+/// itself cannot be stopped: it then runs to its end on a thread of its own, and its result is dropped.
+template <Value V>
+Partition partition(const Csr<V>& matrix, const PartitionOptions& options);
+
+/// The same partition with each part of more than most_rows rows split into as few as possible; the first piece keeps
+/// its number, others get new ones. `block` rows stay together, unless the partition has separated some already. Throws
+/// Error(invalid_argument) when the partition is not one of this matrix's rows, or a node's rows are more than
+/// most_rows.
+template <Value V>
+Partition limit_parts(const Csr<V>& matrix, const Partition& partition, Index most_rows, int block = 1);
+
+/// What a partition is judged by.
+struct PartitionQuality {
+  Offset cut = 0;      ///< entries whose row and column are in different parts; 0 for a matrix that is not square
+  Index largest = 0;   ///< rows of the largest part
+  Index smallest = 0;  ///< and of the smallest; 0 if some are empty
+  Index empty = 0;     ///< parts without rows
+};
+
+/// Throws Error(invalid_argument) when the partition is not one of this matrix's rows.
+template <Value V>
+PartitionQuality quality(const Csr<V>& matrix, const Partition& partition);
+
+/// Throws Error(invalid_argument) unless there are `rows` numbers from 0 to parts - 1.
+void require_partition(const Partition& partition, Index rows);
+
+/// Reads the part of each row, one number from 0 a line, as METIS's programs write them (plain, .gz or .xz); blank
+/// lines and lines that begin with % or # are passed over. There are as many parts as the largest number says. Throws
+/// Error(parse) that starts with "file:line:" for a bad file or one of other than `rows` numbers, Error(io) when it
+/// cannot be read.
+Partition read_partition(const std::string& path, Index rows);
+
+/// Writes such a file; atomic, packed when the name ends in .gz.
+void write_partition(const std::string& path, const Partition& partition);
+
+}  // namespace weft
