@@ -41,6 +41,13 @@ if(AMD_FOUND)
   target_link_libraries(weft PRIVATE amd)
   target_compile_definitions(weft PRIVATE WEFT_HAS_AMD)
 endif()
+if(METIS_FOUND)
+  get_filename_component(weft_metis_folder ${WEFT_METIS_LIBRARY} DIRECTORY)
+  target_include_directories(weft SYSTEM PRIVATE ${WEFT_METIS_INCLUDE})
+  target_link_directories(weft PUBLIC $<BUILD_INTERFACE:${weft_metis_folder}>)
+  target_link_libraries(weft PRIVATE metis)
+  target_compile_definitions(weft PRIVATE WEFT_HAS_METIS)
+endif()
 
 # CPU kernels, once per instruction set, optimised in every build type; a little only under sanitizers, where unrolled
 # kernels would compile for minutes. They say themselves what is to be a vector: left to the

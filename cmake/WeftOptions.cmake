@@ -21,6 +21,15 @@ if(WEFT_AMD_INCLUDE AND WEFT_AMD_LIBRARY)
   set(AMD_FOUND ON)
 endif()
 
+# METIS, for partitions of few entries between them.
+find_path(WEFT_METIS_INCLUDE metis.h)
+find_library(WEFT_METIS_LIBRARY metis)
+mark_as_advanced(WEFT_METIS_INCLUDE WEFT_METIS_LIBRARY)
+set(METIS_FOUND OFF)
+if(WEFT_METIS_INCLUDE AND WEFT_METIS_LIBRARY)
+  set(METIS_FOUND ON)
+endif()
+
 # `weft_defaults` carries warnings (less -Wrestrict, which GCC 12 raises falsely on std::string sums) and, in sanitizer builds, their flags; it is never exported.
 add_library(weft_defaults INTERFACE)
 target_compile_options(weft_defaults INTERFACE

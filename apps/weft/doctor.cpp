@@ -33,6 +33,7 @@ constexpr Piece pieces[] = {
     {"zlib", WEFT_BUILT_WITH_ZLIB != 0, "reads and writes .gz"},
     {"lzma", WEFT_BUILT_WITH_LZMA != 0, "reads .xz"},
     {"AMD", WEFT_BUILT_WITH_AMD != 0, "orders matrices by approximate minimum degree"},
+    {"METIS", WEFT_BUILT_WITH_METIS != 0, "puts rows into parts with few entries between them"},
 };
 
 /// A device and how fast it moves memory; 0 when that could not be found out.

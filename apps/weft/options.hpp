@@ -30,6 +30,7 @@ Command add_info(CLI::App& tool);
 Command add_gen(CLI::App& tool);
 Command add_convert(CLI::App& tool);
 Command add_reorder(CLI::App& tool);
+Command add_partition(CLI::App& tool);
 Command add_spmv(CLI::App& tool);
 Command add_bench(CLI::App& tool);
 Command add_doctor(CLI::App& tool);

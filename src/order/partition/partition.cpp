@@ -9,8 +9,10 @@
 namespace weft {
 namespace {
 
+using ordering::NodeGraph;
 using ordering::PartSizes;
 using ordering::Pattern;
+using ordering::Pulse;
 
 struct Name {
   Partitioner method;
@@ -49,6 +51,10 @@ PartSizes sizes_for(Index rows, const PartitionOptions& options) {
 }
 
 Partitioner chosen(const Pattern& pattern, Partitioner method) {
+  if (method == Partitioner::metis && !has_metis())
+    throw Error(ErrorCode::unsupported,
+                "this build has no partitioner 'metis'; install METIS (Debian: libmetis-dev) and build Weft again, or "
+                "use 'grow'");
   if (pattern.rows == pattern.cols || method == Partitioner::contiguous) return method;
   if (method == Partitioner::automatic) return Partitioner::contiguous;
   throw Error(ErrorCode::unsupported,
@@ -57,11 +63,28 @@ Partitioner chosen(const Pattern& pattern, Partitioner method) {
                   std::to_string(pattern.rows) + " x " + std::to_string(pattern.cols) + "; 'contiguous' takes any");
 }
 
+/// METIS wants more than a few nodes in each part, and says so on standard output otherwise.
+constexpr Index least_metis_nodes = 8;
+
+Array<Index> parts_of_nodes(const NodeGraph& graph, const PartSizes& sizes, const PartitionOptions& options,
+                            Partitioner method) {
+  const bool few_nodes = graph.nodes / sizes.parts < least_metis_nodes;
+  if (method == Partitioner::automatic)
+    method = has_metis() && ordering::fits_metis(graph) ? Partitioner::metis : Partitioner::grow;
+  if (method == Partitioner::metis && !few_nodes) return ordering::metis_parts(graph, sizes, options.progress);
+  return ordering::grow_parts(graph, sizes, Pulse(options.progress));
+}
+
 Partition find_parts(const Pattern& pattern, const PartitionOptions& options) {
   check_numbers(options.parts, options.most_rows, options.block);
-  chosen(pattern, options.method);
+  const Partitioner method = chosen(pattern, options.method);
   const PartSizes sizes = sizes_for(pattern.rows, options);
-  const Array<Index> part_of_node = ordering::contiguous_parts(nodes_of(pattern.rows, options.block), sizes);
+  const Index nodes = nodes_of(pattern.rows, options.block);
+  Array<Index> part_of_node;
+  if (sizes.parts <= 1 || nodes <= 1 || method == Partitioner::contiguous)
+    part_of_node = ordering::contiguous_parts(nodes, sizes);
+  else
+    part_of_node = parts_of_nodes(ordering::node_graph(pattern, options.block), sizes, options, method);
   Partition result{sizes.parts, Array<Index>(static_cast<std::size_t>(pattern.rows))};
   parallel_for(pattern.rows, 1 << 15, [&](Offset row) { result.part_of[row] = part_of_node[row / options.block]; });
   return result;
@@ -140,8 +163,6 @@ Partitioner parse_partitioner(std::string_view text) {
   }
   refuse("there is no partitioner '" + std::string(text) + "'; there are: " + known);
 }
-
-bool has_metis() { return false; }
 
 void require_partition(const Partition& partition, Index rows) {
   if (partition.part_of.size() != static_cast<std::size_t>(rows))
