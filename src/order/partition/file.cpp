@@ -27,7 +27,7 @@ Partition parse_partition(std::string_view text, const std::string& name, Index 
     const auto refuse = [&](const std::string& sentence) {
       io::refuse_line(ErrorCode::parse, name, cursor.number(), sentence);
     };
-    if (row == rows) refuse("the matrix has only " + std::to_string(rows) + " rows, but here is another number");
+    if (row == rows) refuse("here is another number, but the matrix has only " + std::to_string(rows) + " rows");
     Index part = 0;
     const auto [stopped, error] = std::from_chars(word.data(), word.data() + word.size(), part);
     const bool is_number = error != std::errc::invalid_argument && stopped == word.data() + word.size();
@@ -41,8 +41,8 @@ Partition parse_partition(std::string_view text, const std::string& name, Index 
   }
   if (row < rows)
     io::refuse_line(ErrorCode::parse, name, cursor.number() + 1,
-                    "the file ends after " + std::to_string(row) + " numbers, but the matrix has " +
-                        std::to_string(rows) + " rows");
+                    "the file ends after " + std::to_string(row) + (row == 1 ? " number" : " numbers") +
+                        ", but the matrix has " + std::to_string(rows) + " rows");
   result.part_of = std::move(part_of);
   return result;
 }

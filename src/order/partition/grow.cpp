@@ -31,10 +31,11 @@ std::vector<Coarse> coarser_and_coarser(const NodeGraph& graph, Index parts, con
   return levels;
 }
 
-Offset limit_for(const NodeGraph& graph, Offset limit) {
+/// Coarse nodes get some room to move, however tight the parts must be in the end.
+Offset coarse_limit(const NodeGraph& coarse, Offset mean) {
   Offset heaviest = 1;
-  for (const Index weight : graph.node_weights) heaviest = std::max<Offset>(heaviest, weight);
-  return limit + heaviest - 1;
+  for (const Index weight : coarse.node_weights) heaviest = std::max<Offset>(heaviest, weight);
+  return mean + std::max(heaviest, mean / 33);
 }
 
 }  // namespace
@@ -42,13 +43,14 @@ Offset limit_for(const NodeGraph& graph, Offset limit) {
 Array<Index> grow_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse) {
   const Index parts = std::min(sizes.parts, graph.nodes);
   const Offset limit = balanced_limit(graph.nodes, sizes);
+  const Offset mean = (graph.nodes + parts - 1) / parts;
   std::vector<Coarse> levels = coarser_and_coarser(graph, parts, pulse.between(0, 0.5));
   const NodeGraph& coarsest = levels.empty() ? graph : levels.back().graph;
   Array<Index> part_of = bisect(coarsest, parts, pulse.between(0.5, 0.6));
   const Pulse refining = pulse.between(0.6, 1);
   for (std::size_t level = levels.size();; --level) {
     const NodeGraph& here = level == 0 ? graph : levels[level - 1].graph;
-    const Offset most = limit_for(here, limit);
+    const Offset most = level == 0 ? limit : coarse_limit(here, mean);
     // Each level takes about as long as all coarser ones together.
     const double until = std::ldexp(1.0, -static_cast<int>(level));
     const Pulse share = refining.between(until / 2, until);

@@ -10,6 +10,11 @@
 // rows. All are sequential and draw no random numbers, METIS aside.
 namespace weft::ordering {
 
+/// Throws Error(invalid_argument) for numbers that make no partition.
+void require_part_numbers(Index parts, Index most_rows, int block);
+
+inline Index nodes_of(Index rows, int block) { return static_cast<Index>((Offset(rows) + block - 1) / block); }
+
 /// How many parts there are to be, and how many nodes each may have at most: parts * capacity >= nodes.
 struct PartSizes {
   Index parts = 1;
@@ -26,18 +31,23 @@ inline Index balanced_limit(Index nodes, const PartSizes& sizes) {
 /// Tells a Progress callback how far a method is, and throws Error(cancelled) when it asks to stop.
 class Pulse {
  public:
+  Pulse() = default;  ///< nobody is told
   explicit Pulse(const Progress& progress, double begin = 0, double end = 1)
-      : progress_(progress), begin_(begin), end_(end) {}
+      : progress_(&progress), begin_(begin), end_(end) {}
   void operator()(double share) const {
-    if (progress_ && !progress_(begin_ + (end_ - begin_) * share)) throw Error(ErrorCode::cancelled, "cancelled");
+    if (progress_ && *progress_ && !(*progress_)(begin_ + (end_ - begin_) * share))
+      throw Error(ErrorCode::cancelled, "cancelled");
   }
   Pulse between(double begin, double end) const {
-    return Pulse(progress_, begin_ + (end_ - begin_) * begin, begin_ + (end_ - begin_) * end);
+    Pulse result = *this;
+    result.begin_ = begin_ + (end_ - begin_) * begin;
+    result.end_ = begin_ + (end_ - begin_) * end;
+    return result;
   }
 
  private:
-  const Progress& progress_;
-  double begin_, end_;
+  const Progress* progress_ = nullptr;
+  double begin_ = 0, end_ = 1;
 };
 
 /// Nodes as they stand, cut into equal pieces.
@@ -50,7 +60,7 @@ Array<Index> grow_parts(const NodeGraph& graph, const PartSizes& sizes, const Pu
 bool fits_metis(const NodeGraph& graph);
 /// METIS's k-way partitioning, repaired so that parts have at most balanced_limit nodes. At least two parts, and a few
 /// nodes in each, as METIS wants it.
-Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const Progress& progress);
+Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse);
 
 /// A smaller graph that has one node where another has one or a few neighbours.
 struct Coarse {

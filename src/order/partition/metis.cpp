@@ -120,15 +120,14 @@ void run(Call& call) {
 }
 
 /// Waits for the call, which cannot be asked how far it is, and tells an estimate meanwhile.
-void wait_for(Call& call, double expected_seconds, const Progress& progress) {
+void wait_for(Call& call, double expected_seconds, const Pulse& pulse) {
   const Stopwatch watch;
   auto pause = std::chrono::milliseconds(1);
   std::unique_lock lock(call.mutex);
   while (!call.changed.wait_for(lock, pause, [&] { return call.done; })) {
     if (call.signals) call.signals->give_terminate_back();
     lock.unlock();
-    if (progress && !progress(1 - std::exp(-2 * watch.seconds() / expected_seconds)))
-      throw Error(ErrorCode::cancelled, "cancelled");
+    pulse(1 - std::exp(-2 * watch.seconds() / expected_seconds));
     lock.lock();
     pause = std::min(2 * pause, std::chrono::milliseconds(50));
   }
@@ -154,7 +153,7 @@ bool fits_metis(const NodeGraph& graph) {
   return graph.edges() <= std::numeric_limits<idx_t>::max() / 2 && graph.nodes <= std::numeric_limits<idx_t>::max() / 2;
 }
 
-Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const Progress& progress) {
+Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse) {
   if (!fits_metis(graph))
     throw Error(ErrorCode::unsupported, "the graph has " + std::to_string(graph.edges() / 2) +
                                             " edges, which is beyond the " + std::to_string(8 * sizeof(idx_t)) +
@@ -172,7 +171,7 @@ Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const P
 
   std::thread([call] { run(*call); }).detach();
   const double expected_seconds = 0.1 + 1e-7 * double(graph.edges()) + 1e-6 * graph.nodes;
-  wait_for(*call, expected_seconds, progress);
+  wait_for(*call, expected_seconds, pulse);
   if (call->status == METIS_ERROR_MEMORY)
     throw Error(ErrorCode::out_of_memory,
                 "not enough memory for METIS to partition " + std::to_string(graph.nodes) + " nodes");
@@ -185,7 +184,7 @@ Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const P
 #else
 bool fits_metis(const NodeGraph&) { return false; }
 
-Array<Index> metis_parts(const NodeGraph&, const PartSizes&, const Progress&) {
+Array<Index> metis_parts(const NodeGraph&, const PartSizes&, const Pulse&) {
   throw Error(ErrorCode::internal, "METIS was asked for in a build without it");
 }
 #endif

@@ -25,22 +25,9 @@ constexpr Name names[] = {{Partitioner::automatic, "automatic"},
 
 [[noreturn]] void refuse(const std::string& sentence) { throw Error(ErrorCode::invalid_argument, sentence); }
 
-Index nodes_of(Index rows, int block) { return static_cast<Index>((Offset(rows) + block - 1) / block); }
-
-void check_numbers(Index parts, Index most_rows, int block) {
-  if (parts < 0)
-    refuse("the number of parts must be 1 or more, or 0 for as few as possible, not " + std::to_string(parts));
-  if (most_rows < 0)
-    refuse("the most rows of a part must be 1 or more, or 0 for no limit, not " + std::to_string(most_rows));
-  if (block < 1) refuse("the rows of a node must be 1 or more, not " + std::to_string(block));
-  if (most_rows > 0 && most_rows < block)
-    refuse("parts of at most " + std::to_string(most_rows) + " rows cannot hold nodes of " + std::to_string(block) +
-           " rows; allow more rows or take smaller blocks");
-}
-
 /// Every node counts as whole, also a last one with fewer rows.
 PartSizes sizes_for(Index rows, const PartitionOptions& options) {
-  const Index nodes = nodes_of(rows, options.block);
+  const Index nodes = ordering::nodes_of(rows, options.block);
   PartSizes sizes{options.parts, nodes};
   if (options.most_rows > 0 && options.most_rows < rows) {
     sizes.capacity = options.most_rows / options.block;
@@ -63,54 +50,36 @@ Partitioner chosen(const Pattern& pattern, Partitioner method) {
                   std::to_string(pattern.rows) + " x " + std::to_string(pattern.cols) + "; 'contiguous' takes any");
 }
 
-/// METIS wants more than a few nodes in each part, and says so on standard output otherwise.
+// With fewer nodes a part, METIS complains on standard output.
 constexpr Index least_metis_nodes = 8;
+// Below this `grow` finds smaller cuts than METIS, whose coarsest graph then has parts of a few nodes (README.md).
+constexpr Index good_metis_nodes = 256;
 
-Array<Index> parts_of_nodes(const NodeGraph& graph, const PartSizes& sizes, const PartitionOptions& options,
-                            Partitioner method) {
-  const bool few_nodes = graph.nodes / sizes.parts < least_metis_nodes;
+Array<Index> parts_of_nodes(const NodeGraph& graph, const PartSizes& sizes, Partitioner method, const Pulse& pulse) {
+  const Index nodes_a_part = graph.nodes / sizes.parts;
   if (method == Partitioner::automatic)
-    method = has_metis() && ordering::fits_metis(graph) ? Partitioner::metis : Partitioner::grow;
-  if (method == Partitioner::metis && !few_nodes) return ordering::metis_parts(graph, sizes, options.progress);
-  return ordering::grow_parts(graph, sizes, Pulse(options.progress));
+    method = has_metis() && nodes_a_part >= good_metis_nodes && ordering::fits_metis(graph) ? Partitioner::metis
+                                                                                            : Partitioner::grow;
+  if (method == Partitioner::metis && nodes_a_part >= least_metis_nodes)
+    return ordering::metis_parts(graph, sizes, pulse);
+  return ordering::grow_parts(graph, sizes, pulse);
 }
 
 Partition find_parts(const Pattern& pattern, const PartitionOptions& options) {
-  check_numbers(options.parts, options.most_rows, options.block);
+  ordering::require_part_numbers(options.parts, options.most_rows, options.block);
   const Partitioner method = chosen(pattern, options.method);
   const PartSizes sizes = sizes_for(pattern.rows, options);
-  const Index nodes = nodes_of(pattern.rows, options.block);
+  const Index nodes = ordering::nodes_of(pattern.rows, options.block);
+  const Pulse pulse(options.progress);
+  pulse(0);
   Array<Index> part_of_node;
   if (sizes.parts <= 1 || nodes <= 1 || method == Partitioner::contiguous)
     part_of_node = ordering::contiguous_parts(nodes, sizes);
   else
-    part_of_node = parts_of_nodes(ordering::node_graph(pattern, options.block), sizes, options, method);
+    part_of_node = parts_of_nodes(ordering::node_graph(pattern, options.block), sizes, method, pulse.between(0.05, 1));
   Partition result{sizes.parts, Array<Index>(static_cast<std::size_t>(pattern.rows))};
   parallel_for(pattern.rows, 1 << 15, [&](Offset row) { result.part_of[row] = part_of_node[row / options.block]; });
-  return result;
-}
-
-/// Each part that is too large is cut along the numbers of its rows.
-Partition split_large_parts(const Pattern& pattern, const Partition& partition, Index most_rows, int block) {
-  check_numbers(0, most_rows, block);
-  require_partition(partition, pattern.rows);
-  Partition result{partition.parts, partition.part_of.clone()};
-  if (most_rows == 0) return result;
-  std::vector<Index> rows(static_cast<std::size_t>(partition.parts), 0);
-  for (const Index part : partition.part_of) ++rows[part];
-  const Index whole = most_rows / block * block;
-  std::vector<Index> seen(rows.size(), 0), current(rows.size());
-  for (Index part = 0; part < partition.parts; ++part) current[part] = part;
-  for (Index row = 0; row < pattern.rows; ++row) {
-    const Index part = partition.part_of[row];
-    if (rows[part] <= most_rows) continue;
-    if (seen[part] == whole) {
-      seen[part] = 0;
-      current[part] = result.parts++;
-    }
-    ++seen[part];
-    result.part_of[row] = current[part];
-  }
+  pulse(1);
   return result;
 }
 
@@ -139,6 +108,21 @@ PartitionQuality judge(const Pattern& pattern, const Partition& partition) {
 }
 
 }  // namespace
+
+namespace ordering {
+
+void require_part_numbers(Index parts, Index most_rows, int block) {
+  if (parts < 0)
+    refuse("the number of parts must be 1 or more, or 0 for as few as possible, not " + std::to_string(parts));
+  if (most_rows < 0)
+    refuse("the most rows of a part must be 1 or more, or 0 for no limit, not " + std::to_string(most_rows));
+  if (block < 1) refuse("the rows of a node must be 1 or more, not " + std::to_string(block));
+  if (most_rows > 0 && most_rows < block)
+    refuse("parts of at most " + std::to_string(most_rows) + " rows cannot hold nodes of " + std::to_string(block) +
+           " rows; allow more rows or take smaller blocks");
+}
+
+}  // namespace ordering
 
 std::string_view to_string(Partitioner method) {
   for (const Name& name : names)
@@ -180,18 +164,12 @@ Partition partition(const Csr<V>& matrix, const PartitionOptions& options) {
 }
 
 template <Value V>
-Partition limit_parts(const Csr<V>& matrix, const Partition& partition, Index most_rows, int block) {
-  return split_large_parts(Pattern(matrix), partition, most_rows, block);
-}
-
-template <Value V>
 PartitionQuality quality(const Csr<V>& matrix, const Partition& partition) {
   return judge(Pattern(matrix), partition);
 }
 
-#define WEFT_INSTANTIATE(V)                                                       \
-  template Partition partition<V>(const Csr<V>&, const PartitionOptions&);        \
-  template Partition limit_parts<V>(const Csr<V>&, const Partition&, Index, int); \
+#define WEFT_INSTANTIATE(V)                                                \
+  template Partition partition<V>(const Csr<V>&, const PartitionOptions&); \
   template PartitionQuality quality<V>(const Csr<V>&, const Partition&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

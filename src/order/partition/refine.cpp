@@ -6,6 +6,7 @@ namespace weft::ordering {
 namespace {
 
 constexpr int most_passes = 8;
+constexpr double least_share = 0.8;  // of the mean: no part is drained below it
 constexpr std::size_t pulse_nodes = 1 << 16;
 
 class Refinement {
@@ -17,7 +18,12 @@ class Refinement {
         weights_(static_cast<std::size_t>(parts), 0),
         edges_to_(static_cast<std::size_t>(parts), 0),
         queued_(static_cast<std::size_t>(graph.nodes), 0) {
-    for (Index node = 0; node < graph.nodes; ++node) weights_[part_of[node]] += graph.node_weight(node);
+    Offset total = 0;
+    for (Index node = 0; node < graph.nodes; ++node) {
+      weights_[part_of[node]] += graph.node_weight(node);
+      total += graph.node_weight(node);
+    }
+    least_weight_ = static_cast<Offset>(least_share * static_cast<double>(total) / parts);
   }
 
   void run(const Pulse& pulse) {
@@ -50,6 +56,7 @@ class Refinement {
     edges_to_[own] = 0;
     if (best == own) return;
     const Offset weight = graph_.node_weight(node);
+    if (weights_[own] - weight < least_weight_) return;
     if (gain < 0 || (gain == 0 && weights_[best] + weight >= weights_[own])) return;
     weights_[own] -= weight;
     weights_[best] += weight;
@@ -76,7 +83,7 @@ class Refinement {
   }
 
   const NodeGraph& graph_;
-  Offset most_weight_;
+  Offset most_weight_, least_weight_ = 0;
   Array<Index>& part_of_;
   std::vector<Offset> weights_, edges_to_;
   std::vector<Index> touched_, current_, next_;

@@ -1,0 +1,292 @@
+#include <weft/partition.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "order/partition/testing.hpp"
+
+namespace weft {
+namespace {
+
+using ordering::error_of;
+using ordering::kinds_of_graphs;
+using ordering::run_with_threads;
+using ordering::same;
+using ordering::usable_partitioners;
+using ::testing::HasSubstr;
+
+std::vector<Index> sizes_of(const Partition& partition) {
+  std::vector<Index> sizes(static_cast<std::size_t>(partition.parts), 0);
+  for (const Index part : partition.part_of) ++sizes.at(static_cast<std::size_t>(part));
+  return sizes;
+}
+
+Index largest(const Partition& partition) {
+  const std::vector<Index> sizes = sizes_of(partition);
+  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+}
+
+bool keeps_blocks(const Partition& partition, int block) {
+  for (std::size_t row = 0; row < partition.part_of.size(); ++row)
+    if (partition.part_of[row] != partition.part_of[row - row % block]) return false;
+  return true;
+}
+
+TEST(Partition, NamesGoBothWays) {
+  for (const Partitioner one : partitioners()) EXPECT_EQ(parse_partitioner(to_string(one)), one);
+  EXPECT_EQ(error_of([] { parse_partitioner("scotch"); }, ErrorCode::invalid_argument),
+            "there is no partitioner 'scotch'; there are: automatic, metis, grow, contiguous");
+}
+
+TEST(Partition, NeverExceedsItsCapAndKeepsNodesTogether) {
+  for (const auto& [name, matrix] : kinds_of_graphs())
+    for (const Partitioner method : usable_partitioners())
+      for (const int block : {1, 2, 3, 7})
+        for (const Index most_rows : {7, 10, 33, 128, 5000})
+          for (const Index parts : {0, 1, 5, 40}) {
+            const Partition found =
+                partition(matrix, {.parts = parts, .most_rows = most_rows, .block = block, .method = method});
+            ASSERT_NO_THROW(require_partition(found, matrix.rows)) << name;
+            const auto says = [&] {
+              return name + " by " + std::string(to_string(method)) + ", block " + std::to_string(block) + ", cap " +
+                     std::to_string(most_rows) + ", parts " + std::to_string(parts);
+            };
+            ASSERT_LE(largest(found), most_rows) << says();
+            ASSERT_TRUE(keeps_blocks(found, block)) << says();
+            ASSERT_GE(found.parts, parts) << says();
+            const Index whole = most_rows / block * block;
+            const Index fewest =
+                matrix.rows <= most_rows ? std::min(matrix.rows, 1) : (matrix.rows + whole - 1) / whole;
+            ASSERT_EQ(found.parts, std::max(parts, fewest)) << says();
+          }
+}
+
+TEST(Partition, WithoutACapPartsAreWithinThreePercent) {
+  for (const char* name : {"gen:poisson3d:14", "gen:stencil27:12", "gen:elasticity3d:10"}) {
+    const Csr<double> matrix = read_matrix<double>(name);
+    for (const Partitioner method : usable_partitioners()) {
+      const Partition found = partition(matrix, {.parts = 12, .method = method});
+      EXPECT_EQ(found.parts, 12);
+      EXPECT_LE(largest(found), matrix.rows / 12 * 1.03 + 1) << name << " by " << to_string(method);
+      EXPECT_GE(quality(matrix, found).smallest, matrix.rows / 12 / 2) << name << " by " << to_string(method);
+    }
+  }
+}
+
+TEST(Partition, DoesNotDependOnThreadsOrOnTheLastCall) {
+  for (const char* name : {"gen:stencil27:25", "gen:elasticity3d:12", "gen:circuit:20000"}) {
+    const Csr<double> matrix = read_matrix<double>(name);
+    for (const Partitioner method : usable_partitioners())
+      for (const int block : {1, 3}) {
+        const PartitionOptions options{.most_rows = 600, .block = block, .method = method};
+        const Partition one = run_with_threads(1, [&] { return partition(matrix, options); });
+        const Partition two = run_with_threads(2, [&] { return partition(matrix, options); });
+        EXPECT_TRUE(same(one, two)) << name << " by " << to_string(method);
+      }
+  }
+}
+
+TEST(Partition, DoesNotDependOnTheValueTypeOrTheTranspose) {
+  const Csr<double> matrix = read_matrix<double>("gen:circuit:3000");
+  for (const Partitioner method : usable_partitioners()) {
+    const PartitionOptions options{.parts = 9, .method = method};
+    const Partition found = partition(matrix, options);
+    EXPECT_TRUE(same(found, partition(convert<float>(matrix), options)));
+    EXPECT_TRUE(same(found, partition(transpose(matrix), options)));
+  }
+}
+
+TEST(Partition, CallsFromSeveralThreadsDoNotDisturbEachOther) {
+  const Csr<double> matrix = read_matrix<double>("gen:stencil27:16");
+  const PartitionOptions options{.parts = 8};
+  const Partition expected = partition(matrix, options);
+  std::vector<Partition> found(3);
+  {
+    std::vector<std::jthread> threads;
+    for (Partition& one : found) threads.emplace_back([&] { one = partition(matrix, options); });
+  }
+  for (const Partition& one : found) EXPECT_TRUE(same(one, expected));
+}
+
+double cut_by(const Csr<double>& matrix, Partitioner method, Index parts, int block) {
+  return static_cast<double>(
+      quality(matrix, partition(matrix, {.parts = parts, .block = block, .method = method})).cut);
+}
+
+TEST(Grow, CutsAtMostSixtyPercentMoreThanMetisOnMeshes) {
+  if (!has_metis()) GTEST_SKIP() << "this build has no METIS";
+  struct Case {
+    std::string source;
+    int block;
+    Index parts;
+  };
+  std::vector<Case> cases = {{"gen:poisson3d:40", 1, 30},
+                             {"gen:poisson3d:40", 1, 250},
+                             {"gen:stencil27:40", 1, 20},
+                             {"gen:stencil27:40", 1, 100},
+                             {"gen:elasticity3d:28", 3, 24}};
+  const std::string mesh = WEFT_SHARED_DATA "/meshes/channel.msh.xz";
+  if (std::filesystem::exists(mesh)) {
+    cases.push_back({"fem:" + mesh + ":poisson:p1", 1, 60});
+    cases.push_back({"fem:" + mesh + ":elasticity:p1", 3, 100});
+  }
+  for (const auto& [source, block, parts] : cases)
+    for (const bool shuffled : {false, true}) {
+      if (shuffled && block > 1) continue;  // shuffled rows have no nodes any more
+      const Csr<double> natural = read_matrix<double>(source);
+      const Csr<double> matrix = shuffled ? ordering::shuffle(natural, 5) : natural;
+      const double ratio =
+          cut_by(matrix, Partitioner::grow, parts, block) / cut_by(matrix, Partitioner::metis, parts, block);
+      std::cout << source << (shuffled ? ", shuffled, " : ", ") << parts << " parts: grow / metis " << ratio << "\n";
+      EXPECT_LE(ratio, 1.3) << source;  // 1.6 is promised
+    }
+}
+
+TEST(Grow, FindsTheIslands) {
+  const Csr<double> matrix = ordering::islands({25, 25, 25, 25, 25, 25, 25, 25});
+  EXPECT_EQ(quality(matrix, partition(matrix, {.parts = 8, .method = Partitioner::grow})).cut, 0);
+  EXPECT_EQ(quality(matrix, partition(matrix, {.most_rows = 25, .method = Partitioner::grow})).cut, 0);
+}
+
+TEST(Partition, RefusesWhatMakesNoSense) {
+  const Csr<double> matrix = read_matrix<double>("gen:poisson2d:5");
+  const auto refusal = [&](const PartitionOptions& options) {
+    return error_of([&] { partition(matrix, options); }, ErrorCode::invalid_argument);
+  };
+  EXPECT_THAT(refusal({.most_rows = 2, .block = 3}), HasSubstr("at most 2 rows cannot hold nodes of 3 rows"));
+  EXPECT_THAT(refusal({.parts = -1}), HasSubstr("not -1"));
+  EXPECT_THAT(refusal({.most_rows = -4}), HasSubstr("not -4"));
+  EXPECT_THAT(refusal({.block = 0}), HasSubstr("not 0"));
+  EXPECT_EQ(partition(matrix, {}).parts, 1);
+}
+
+TEST(Partition, MetisIsThereOrSaysWhatToInstall) {
+  const Csr<double> matrix = read_matrix<double>("gen:poisson2d:20");
+  if (has_metis())
+    EXPECT_EQ(partition(matrix, {.parts = 4, .method = Partitioner::metis}).parts, 4);
+  else
+    EXPECT_THAT(
+        error_of([&] { partition(matrix, {.parts = 4, .method = Partitioner::metis}); }, ErrorCode::unsupported),
+        HasSubstr("libmetis-dev"));
+}
+
+TEST(Partition, RectangularOnesAreContiguous) {
+  const Csr<double> matrix = test::random_rows<double>(30, std::vector<Index>(100, 4));
+  for (const Partitioner method : usable_partitioners()) {
+    const PartitionOptions options{.parts = 7, .most_rows = 20, .method = method};
+    if (method == Partitioner::metis || method == Partitioner::grow) {
+      EXPECT_THAT(error_of([&] { partition(matrix, options); }, ErrorCode::unsupported), HasSubstr("100 x 30"));
+      continue;
+    }
+    const Partition found = partition(matrix, options);
+    EXPECT_TRUE(std::ranges::is_sorted(found.part_of));
+    EXPECT_LE(largest(found), 20);
+    EXPECT_EQ(found.parts, 7);
+    EXPECT_EQ(quality(matrix, found).cut, 0);
+  }
+}
+
+TEST(Partition, CanBeCancelledAndTellsHowFarItIs) {
+  const Csr<double> matrix = ordering::shuffle(read_matrix<double>("gen:stencil27:32"), 1);
+  for (const Partitioner method : usable_partitioners()) {
+    PartitionOptions options{.parts = 50, .method = method};
+    double last = 0;
+    bool rises = true;
+    int calls = 0;
+    options.progress = [&](double fraction) {
+      rises &= fraction >= last && fraction <= 1;
+      last = fraction;
+      ++calls;
+      return true;
+    };
+    const Partition whole = partition(matrix, options);
+    EXPECT_TRUE(rises) << to_string(method);
+    EXPECT_EQ(last, 1) << to_string(method);
+    for (const int after : {0, 1, calls / 2}) {
+      int told = 0;
+      options.progress = [&](double) { return told++ < after; };
+      EXPECT_EQ(error_of([&] { partition(matrix, options); }, ErrorCode::cancelled), "cancelled") << to_string(method);
+    }
+    options.progress = {};
+    EXPECT_TRUE(same(partition(matrix, options), whole)) << "after calls that were cancelled";
+  }
+}
+
+extern "C" void count_nothing(int, siginfo_t*, void*) {}
+
+TEST(Metis, LeavesSignalHandlersAsTheyWere) {
+  if (!has_metis()) GTEST_SKIP() << "this build has no METIS";
+  struct sigaction mine{}, before{}, during{}, after{};
+  mine.sa_sigaction = count_nothing;
+  mine.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigemptyset(&mine.sa_mask);
+  sigaddset(&mine.sa_mask, SIGUSR1);
+  sigaction(SIGTERM, &mine, &before);
+  const Csr<double> matrix = ordering::shuffle(read_matrix<double>("gen:stencil27:32"), 1);
+  int calls = 0;
+  bool mine_during = true;
+  const auto look = [&](double) {
+    sigaction(SIGTERM, nullptr, &during);
+    mine_during &= during.sa_sigaction == count_nothing && (during.sa_flags & SA_SIGINFO) != 0;
+    ++calls;
+    return true;
+  };
+  partition(matrix, {.parts = 64, .method = Partitioner::metis, .progress = look});
+  sigaction(SIGTERM, &before, &after);
+  EXPECT_GT(calls, 3);
+  EXPECT_TRUE(mine_during);
+  EXPECT_EQ(after.sa_sigaction, mine.sa_sigaction);
+  EXPECT_NE(after.sa_flags & SA_SIGINFO, 0);
+  EXPECT_EQ(sigismember(&after.sa_mask, SIGUSR1), 1);
+}
+
+TEST(Quality, CountsEntriesBetweenPartsAndRows) {
+  const Csr<double> matrix = ordering::with_entries(4, {{0, 0}, {0, 1}, {1, 2}, {2, 1}, {3, 0}});
+  const PartitionQuality found = quality(matrix, {4, {0, 0, 2, 2}});
+  EXPECT_EQ(found.cut, 3);
+  EXPECT_EQ(found.largest, 2);
+  EXPECT_EQ(found.smallest, 0);
+  EXPECT_EQ(found.empty, 2);
+  const auto refusal = [&](const Partition& wrong) {
+    return error_of([&] { quality(matrix, wrong); }, ErrorCode::invalid_argument);
+  };
+  EXPECT_EQ(refusal({2, {0, 1}}), "the partition is of 2 rows, but the matrix has 4");
+  EXPECT_THAT(refusal({2, {0, 1, 2, 0}}), HasSubstr("in part 2"));
+  EXPECT_THAT(refusal({2, {0, 1, -1, 0}}), HasSubstr("in part -1"));
+}
+
+TEST(LimitParts, SplitsTheLargeAndLeavesTheOthers) {
+  const Csr<double> matrix = read_matrix<double>("gen:elasticity3d:8");
+  Partition given{4, Array<Index>(static_cast<std::size_t>(matrix.rows))};
+  for (Index row = 0; row < matrix.rows; ++row) given.part_of[row] = row < 900 ? 0 : row < 960 ? 2 : 3;
+  const Partition limited = limit_parts(matrix, given, 100, 3);
+  require_partition(limited, matrix.rows);
+  EXPECT_LE(largest(limited), 100);
+  EXPECT_TRUE(keeps_blocks(limited, 3));
+  // Parts of 99 rows, since nodes of three are whole: 10 of 900 rows, and 6 of 576.
+  EXPECT_EQ(limited.parts, 4 + 9 + 5);
+  for (Index row = 900; row < 960; ++row) EXPECT_EQ(limited.part_of[row], 2);
+  for (Index row = 0; row < matrix.rows; ++row)
+    EXPECT_TRUE(limited.part_of[row] >= 4 || limited.part_of[row] == given.part_of[row]) << row;
+  EXPECT_TRUE(same(limit_parts(matrix, given, 900, 3), given));
+  EXPECT_TRUE(same(limit_parts(matrix, given, 0, 3), given));
+
+  given.part_of[1] = 3;  // separates a node: then rows count
+  const Partition by_rows = limit_parts(matrix, given, 100, 3);
+  EXPECT_LE(largest(by_rows), 100);
+  EXPECT_EQ(by_rows.parts, 4 + 8 + 5);
+}
+
+TEST(LimitParts, TakesRectangularMatrices) {
+  const Csr<double> matrix = test::random_rows<double>(5, std::vector<Index>(50, 2));
+  const Partition limited = limit_parts(matrix, {1, Array<Index>(50, 0)}, 20);
+  EXPECT_EQ(limited.parts, 3);
+  EXPECT_LE(largest(limited), 20);
+}
+
+}  // namespace
+}  // namespace weft
