@@ -42,6 +42,7 @@ struct DeviceInfo {
   std::int64_t l2_bytes = 0;           ///< 0 where unknown
   int compute_capability = 0;          ///< 90 for sm_90; 0 for a CPU
   int threads_per_multiprocessor = 0;  ///< that it holds at once; 0 for a CPU
+  std::int64_t shared_bytes = 0;       ///< shared memory that a block of threads may ask for; 0 for a CPU
 };
 
 /// Throws Error(no_device), saying why, when the device cannot be used here.

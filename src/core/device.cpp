@@ -86,6 +86,7 @@ DeviceInfo describe(Device device) {
   } else {
     info.description = "SIMT emulator (runs the GPU kernels on the CPU for tests; its times mean nothing)";
     info.threads_per_multiprocessor = 2048;  // as most GPUs have
+    info.shared_bytes = 227 * 1024;          // as much as any has
   }
   return info;
 }

@@ -66,6 +66,7 @@ DeviceInfo describe(int index) {
   info.l2_bytes = properties.l2CacheSize;
   info.compute_capability = properties.major * 10 + properties.minor;
   info.threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
+  info.shared_bytes = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
   return info;
 }
 

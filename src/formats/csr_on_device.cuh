@@ -18,11 +18,13 @@ struct Source {
 template <Value V>
 class CsrOnDevice {
  public:
-  CsrOnDevice(Device device, const Csr<V>& matrix)
+  CsrOnDevice(Device device, const Csr<V>& matrix) : CsrOnDevice(device, matrix, matrix.values) {}
+  /// The same pattern with other values.
+  CsrOnDevice(Device device, const Csr<V>& matrix, std::span<const V> values)
       : rows_(matrix.rows),
         offsets_(device, matrix.offsets),
         columns_(device, matrix.columns),
-        values_(device, matrix.values) {}
+        values_(device, values) {}
   Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
 
  private:

@@ -32,6 +32,7 @@ struct OperatorInfo {
   Offset padding = 0;  ///< entries stored besides the matrix's own
   /// The part of the set-up that only moved the matrix, as csr, to the device (and in sell gave that copy back).
   double upload_seconds = 0;
+  double partition_seconds = 0;  ///< the part of it that put rows into parts
 };
 
 /// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait, and

@@ -12,6 +12,7 @@
 #include "formats/bro_sell/bro_sell.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/csr/csr.hpp"
+#include "formats/ehyb/ehyb.hpp"
 #include "formats/ell/ell.hpp"
 #include "formats/hyb/hyb.hpp"
 #include "formats/sell/sell.hpp"
@@ -32,6 +33,7 @@ const std::vector<const Format*>& registry() {
       &bro_coo::format(),
       &bro_hyb::format(),
       &bro_sell::format(),
+      &ehyb::format(),
   };
   // clang-format on
   return all;

@@ -10,22 +10,27 @@ namespace weft::WEFT_SIMT_NAMESPACE {
 
 /// Sorts the rows of a window by length, longest first, keeping the order of equals: a block a window, one pass a bit
 /// of the lengths, from the lowest. `from` and `to` change places after each pass; the result ends up in `order`.
+/// Windows are `window` rows each or, where `begins` is given, begin there, with the rows that `listed` has at these
+/// places.
 template <class O>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
-    sort_windows(const O* offsets, Index rows, Index window, Index* order, Index* scratch) {
-  const Offset begin = static_cast<Offset>(blockIdx.x) * window;
-  const Index count = rows - begin < window ? static_cast<Index>(rows - begin) : window;
+__global__ void __launch_bounds__(1024) sort_windows(const O* offsets, Index rows, Index window, const Index* begins,
+                                                     const Index* listed, Index* order, Index* scratch) {
+  const Offset begin = begins ? begins[blockIdx.x] : static_cast<Offset>(blockIdx.x) * window;
+  const Index count = begins                  ? begins[blockIdx.x + 1] - begins[blockIdx.x]
+                      : rows - begin < window ? static_cast<Index>(rows - begin)
+                                              : window;
+  const auto row_at = [&](Index i) { return begins ? listed[begin + i] : static_cast<Index>(begin) + i; };
   const auto threads = static_cast<Index>(blockDim.x);
   const auto thread = static_cast<Index>(threadIdx.x);
   const auto length = [&](Index row) { return static_cast<Index>(offsets[row + 1] - offsets[row]); };
 
   Index longest = 0;
-  for (Index i = thread; i < count; i += threads) longest = simt::Max{}(longest, length(static_cast<Index>(begin) + i));
+  for (Index i = thread; i < count; i += threads) longest = simt::Max{}(longest, length(row_at(i)));
   longest = simt::block_reduce(longest, simt::Max{});
   const int bits = 32 - simt::leading_zeros(static_cast<std::uint32_t>(longest));
   Index* from = (bits % 2 == 0 ? order : scratch) + begin;
   Index* to = (bits % 2 == 0 ? scratch : order) + begin;
-  for (Index i = thread; i < count; i += threads) from[i] = static_cast<Index>(begin) + i;
+  for (Index i = thread; i < count; i += threads) from[i] = row_at(i);
   simt::sync_block();
   for (int bit = 0; bit < bits; ++bit) {
     Index ones = 0;
@@ -61,7 +66,7 @@ inline DeviceBuffer<Index> sorted_rows_on_device(Device device, const Offset* of
   DeviceBuffer<Index> order(device, static_cast<std::size_t>(rows)), scratch(device, static_cast<std::size_t>(rows));
   constexpr int threads = ::weft::simt::block_threads;
   simt::launch(WEFT_KERNEL(sort_windows<Offset>), simt::blocks_for(rows, window), threads, 0, {}, offsets, rows, window,
-               order.data(), scratch.data());
+               static_cast<const Index*>(nullptr), static_cast<const Index*>(nullptr), order.data(), scratch.data());
   synchronize(device);  // before scratch goes
   return order;
 }

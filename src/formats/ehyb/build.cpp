@@ -1,0 +1,164 @@
+// ehyb: its entry in the registry and its operator on the CPU.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/parallel.hpp"
+#include "formats/ehyb/ehyb.hpp"
+#include "formats/padding_limit.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft::ehyb {
+
+template <Value V>
+Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options) {
+  const Blocks blocks = find_blocks(matrix, options);
+  const Shape shape = choose_shape(blocks.pattern.rows, blocks.pattern.block, sizeof(V), limits, options);
+  Index parts = 0;
+  Array<Index> part_of = find_parts(matrix, shape, options, parts);
+  Caches caches = group_rows(blocks.pattern.rows, matrix.rows == matrix.cols, std::move(part_of), parts);
+  find_caches(blocks, shape, caches);
+  Storage<V> storage = lay_out(matrix, blocks, std::move(caches), shape, options);
+  lay_out_extra(matrix, blocks, storage);
+  fill<V>(matrix, blocks, matrix.values, storage);
+  fill_extra<V>(matrix.values, storage.extra);
+  return storage;
+}
+
+std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros) {
+  std::array<char, 160> text{};
+  const double cached =
+      nonzeros == 0 ? 100 : 100 - 100 * static_cast<double>(extra_entries) / static_cast<double>(nonzeros);
+  const int length = std::snprintf(text.data(), text.size(),
+                                   "%d part%s, caches of up to %lld elements of x, %.1f %% of entries cached", parts,
+                                   parts == 1 ? "" : "s", static_cast<long long>(most_cached) * shape.block, cached);
+  std::string result(text.data(), static_cast<std::size_t>(length));
+  const std::string b = std::to_string(shape.block);
+  if (shape.block > 1) result += ", " + b + " x " + b + " blocks";
+  return result;
+}
+
+template <class V>
+std::size_t bytes_of(const Storage<V>& storage) {
+  const Caches& caches = storage.caches;
+  const Extra<V>& extra = storage.extra;
+  return caches.row_begin.bytes() + caches.cache_begin.bytes() + caches.cached.bytes() + storage.order.bytes() +
+         storage.slice_begin.bytes() + storage.slices.bytes() + storage.columns.bytes() + storage.values.bytes() +
+         extra.slices.bytes() + extra.columns.bytes() + extra.values.bytes() + extra.places.bytes() +
+         extra.ranges.bytes();
+}
+
+namespace {
+
+template <Value V>
+class CpuOperator final : public Operator<V> {
+ public:
+  CpuOperator(const Csr<V>& matrix, Storage<V> storage)
+      : matrix_(matrix), storage_(std::move(storage)), most_threads_(threads()) {
+    constexpr Offset line = 64 / sizeof(V);  // no cache line for two threads
+    cache_stride_ = ((Offset(storage_.most_cached) + 1) * storage_.shape.block + line - 1) / line * line;
+    caches_ = Array<V>(static_cast<std::size_t>(cache_stride_ * most_threads_));
+    extra_sums_ = Array<V>(static_cast<std::size_t>(storage_.extra.pieces) * max_vectors);
+  }
+
+  void apply(const Product<V>& product, Stream) override {
+    multiply_with(product, storage_.caches.cached.data(), storage_.order.data());
+  }
+
+  void update_values(std::span<const V> csr_values) override {
+    BuildOptions same;
+    same.parameters["block"] = storage_.shape.block;
+    fill<V>(matrix_, find_blocks(matrix_, same), csr_values, storage_);
+    fill_extra<V>(csr_values, storage_.extra);
+  }
+
+  OperatorInfo info() const override {
+    const Extra<V>& extra = storage_.extra;
+    const auto extra_entries = std::ranges::count_if(extra.columns, [](Index column) { return column >= 0; });
+    OperatorInfo info;
+    info.details =
+        describe(storage_.shape, storage_.caches.parts(), storage_.most_cached, extra_entries, matrix_.nonzeros());
+    info.bytes = bytes_of(storage_);
+    info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
+    return info;
+  }
+
+ private:
+  void multiply_with(const Product<V>& product, const Index* cached, const Index* order) {
+    if (product.alpha == V(0) || matrix_.nonzeros() == 0) return scale_on_cpu(product, matrix_.rows);
+    constexpr Offset entries_a_thread = 4096;  // fewer do not pay for waking it
+    const Offset useful = 1 + (matrix_.rows + matrix_.nonzeros()) / entries_a_thread;
+    const auto wanted = static_cast<int>(std::min<Offset>(std::min(threads(), most_threads_), useful));
+    const Extra<V>& extra = storage_.extra;
+    if (extra.pieces > 0)
+      WEFT_CALL_ISA(multiply_extra<V>)({.slice_count = static_cast<Index>(extra.slices.size()),
+                                        .slices = extra.slices.data(),
+                                        .columns = extra.columns.data(),
+                                        .values = extra.values.data(),
+                                        .places = extra.places.data(),
+                                        .pieces = extra.pieces},
+                                       product, extra_sums_.data(), wanted);
+    const Caches& caches = storage_.caches;
+    WEFT_CALL_ISA(multiply<V>)({.block = storage_.shape.block,
+                                .parts = caches.parts(),
+                                .row_begin = caches.row_begin.data(),
+                                .cache_begin = caches.cache_begin.data(),
+                                .cached = cached,
+                                .order = order,
+                                .slice_begin = storage_.slice_begin.data(),
+                                .slices = storage_.slices.data(),
+                                .columns = storage_.columns.data(),
+                                .values = storage_.values.data(),
+                                .ranges = extra.ranges.data(),
+                                .extra_sums = extra_sums_.data(),
+                                .pieces = extra.pieces},
+                               product, caches_.data(), cache_stride_, wanted);
+  }
+
+  Csr<V> matrix_;  // shares the caller's arrays: new values are placed by them
+  Storage<V> storage_;
+  int most_threads_;
+  Offset cache_stride_ = 0;
+  Array<V> caches_;      // of each thread
+  Array<V> extra_sums_;  // of a product's vectors
+};
+
+template <Value V>
+std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+  if (options.device.is_cpu())
+    return std::make_unique<CpuOperator<V>>(matrix, build_storage(matrix, cpu_limits<V>(), options));
+  return WEFT_GPU_BUILDER(ehyb, V, options.device)(matrix, options);
+}
+
+}  // namespace
+
+const Format& format() {
+  static const Format format = [] {
+    Format f;
+    f.info.name = "ehyb";
+    f.info.summary =
+        "rows in parts of the graph, each with its x in fast memory and 16-bit columns: meshes, many products";
+    f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
+    f.info.types = {ValueType::f32, ValueType::f64};
+    f.info.parameters = {
+        {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
+         6},
+        {"parts", "at least so many; else as few as the caches allow, a multiple of the multiprocessors", 1, 1 << 24},
+        {"cache", "elements of x that a part may cache; else what the device has", 1, 1 << 18},
+        {"guests",
+         "1: a part also caches elements of its neighbours, as far as there is room; 0: only its own, as the paper", 0,
+         1},
+        padding_parameter()};
+    f.info.refuses = refuses_padding();
+    f.build_f32 = &build<float>;
+    f.build_f64 = &build<double>;
+    f.setup_products = 3000;
+    return f;
+  }();
+  return format;
+}
+
+#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const Limits&, const BuildOptions&);
+WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+}  // namespace weft::ehyb

@@ -1,0 +1,218 @@
+#pragma once
+#include <weft/partition.hpp>
+
+#include <memory>
+
+#include "core/isa.hpp"
+#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/gpu_builder.hpp"
+#include "formats/registry.hpp"
+
+// The rows of a matrix in parts that have most of their columns in common. A part keeps its share of x in fast memory
+// (its cache) and numbers the columns there by 16 bits. README.md draws it.
+namespace weft::ehyb {
+
+using ::weft::bro_sell::Pattern;
+
+const Format& format();
+
+/// How a matrix is cut. A node is b rows, or columns, that are stored as b x b blocks; with b = 1 it is one.
+struct Shape {
+  int block = 1;          ///< b
+  Index slice_rows = 32;  ///< C: slots of a slice, which is as wide as the longest of them
+  int pack = 4;           ///< columns of a slot that lie together, see place_in_slice
+  int value_pack = 4;     ///< and values: 16 bytes of them on a GPU
+  Index parts = 1;        ///< wanted
+  Index most_nodes = 1;   ///< of a part, at most
+  Index room = 1;         ///< nodes of x that a part caches, at most
+  bool guests = true;     ///< a part also caches nodes of other parts, as far as there is room
+  bool operator==(const Shape&) const = default;
+};
+
+/// 16 bits number the nodes of a cache and the zero behind them.
+inline constexpr Index most_room = 65535;
+
+/// What a device lets a part have.
+struct Limits {
+  Index multiprocessors = 1;    ///< P: the number of parts is a multiple of it, where they are large
+  std::size_t cache_bytes = 0;  ///< of a part
+  Index slice_rows = 32;
+  int pack = 4, value_pack = 4;
+};
+
+/// A slice's columns begin at `entry`, its values at entry * b * b.
+struct alignas(16) Slice {
+  Offset entry = 0;
+  Index width = 0;
+  Index extra = -1;  ///< the number of its ranges in Extra, or -1 when all its entries are cached
+  bool operator==(const Slice&) const = default;
+};
+
+/// A row's pieces in the extra part.
+struct Range {
+  Index begin = 0, end = 0;
+  bool operator==(const Range&) const = default;
+};
+
+/// Entries whose column is not in the cache of their part, and those of blocks that are not full. Rows are cut into
+/// pieces, one a slot, the longest first; the sum of slot i is piece places[i]. Rows of a slice of the matrix find
+/// their pieces by its ranges.
+template <class V>
+struct Extra {
+  Index pieces = 0;
+  Array<Slice> slices;
+  Array<Index> columns;     ///< padding_column where there is no entry
+  Array<Offset> positions;  ///< of the entries among csr's, -1 for padding; on the host only, for new values
+  Array<V> values;
+  Array<Index> places;  ///< a slot: its piece, or -1
+  Array<Range> ranges;  ///< for row r of slot i of a slice, at (slice.extra * C + i) * b + r
+};
+
+/// Which nodes a part has, and which it caches: its own first if the matrix is square, then guests, both ascending.
+struct Caches {
+  Array<Index> part_of;       ///< node row -> its part
+  Array<Index> row_begin;     ///< parts + 1
+  Array<Index> rows;          ///< node rows, part after part, ascending in each
+  Array<Offset> cache_begin;  ///< parts + 1
+  Array<Index> cached;        ///< node columns
+  Array<Index> own_place;     ///< node -> its place in its part's cache; empty unless the matrix is square
+  Array<std::uint8_t> whole;  ///< a part: all its entries are cached
+
+  Index parts() const { return static_cast<Index>(row_begin.size()) - 1; }
+  Index cached_by(Index part) const { return static_cast<Index>(cache_begin[part + 1] - cache_begin[part]); }
+  Index own_of(Index part) const { return own_place.empty() ? 0 : row_begin[part + 1] - row_begin[part]; }
+  /// Where `part` caches a node column; -1: nowhere.
+  Index find(Index part, Index column) const;
+};
+
+template <class V>
+struct Storage {
+  Shape shape;
+  Index rows = 0, cols = 0;
+  Caches caches;
+  Array<Index> order;            ///< node rows as they stand in slots: part after part, the longest first in each
+  Array<Index> slice_begin;      ///< parts + 1
+  Array<Slice> slices;           ///< slot i of slice s of part p is order[row_begin[p] + (s - slice_begin[p]) * C + i]
+  Offset entries = 0;            ///< columns that all slices have room for
+  Array<std::uint16_t> columns;  ///< places in the part's cache; the one behind its last holds 0, for padding
+  Array<V> values;
+  Extra<V> extra;
+  Index most_cached = 0;  ///< of a part
+};
+
+/// The blocks of a matrix and which of them are full; no array when all are.
+struct Blocks {
+  Pattern pattern;
+  Array<std::uint8_t> full;
+  bool is_full(Offset block) const { return full.empty() || full[block] != 0; }
+};
+
+/// Calls body(block number, its place in the part's cache or -1) for the blocks of a node row.
+template <class F>
+void for_each_block(const Blocks& blocks, const Caches& caches, Index part, Index node, F&& body) {
+  const Pattern& pattern = blocks.pattern;
+  for (Offset i = pattern.offsets[node]; i < pattern.offsets[node + 1]; ++i)
+    body(i, blocks.is_full(i) ? caches.find(part, pattern.columns[i]) : -1);
+}
+
+/// Blocks of the size that the user or the matrix wants. Single entries where too few blocks would be full.
+template <Value V>
+Blocks find_blocks(const Csr<V>& matrix, const BuildOptions& options);
+
+/// Equations (1) and (2) of the paper, with room for guests: as few parts as the cache allows, a multiple of the
+/// multiprocessors.
+Shape choose_shape(Index nodes, int block, std::size_t value_bytes, const Limits& limits, const BuildOptions& options);
+
+/// Limits of the CPU, where a cache is the second-level one.
+template <class V>
+Limits cpu_limits();
+
+/// The nodes' parts: what the user gives, limited, or what is found.
+template <Value V>
+Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options, Index& parts);
+
+/// The rows of each part: all of Caches but what they cache.
+Caches group_rows(Index nodes, bool square, Array<Index> part_of, Index parts);
+
+/// What each part caches.
+void find_caches(const Blocks& blocks, const Shape& shape, Caches& caches);
+
+/// Node rows in their order and the slices; no columns and values yet.
+template <Value V>
+Storage<V> lay_out(const Csr<V>& matrix, const Blocks& blocks, Caches caches, const Shape& shape,
+                   const BuildOptions& options);
+
+/// Throws Error(unsupported) when slices of `entries` blocks store `kept` of them.
+template <class V>
+void require_sensible(Offset entries, Offset kept, int block, const BuildOptions& options);
+
+/// Columns and values of all slices, from values in csr's order.
+template <Value V>
+void fill(const Csr<V>& matrix, const Blocks& blocks, std::span<const V> csr_values, Storage<V>& storage);
+
+/// All of the extra part but its values, which wait for fill_extra. Slices get their `extra`.
+template <Value V>
+void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& storage);
+template <Value V>
+void fill_extra(std::span<const V> csr_values, Extra<V>& extra);
+
+/// The whole set-up on the CPU, linear and parallel but for the partition.
+template <Value V>
+Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options);
+
+/// "132 parts of up to 5120 nodes, 98.5 % of entries cached, 3 x 3 blocks"
+std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros);
+
+/// What the CPU kernels read: a Storage with pack = 1.
+template <class V>
+struct CpuView {
+  int block = 1;
+  Index parts = 0;
+  const Index* row_begin = nullptr;
+  const Offset* cache_begin = nullptr;
+  const Index* cached = nullptr;
+  const Index* order = nullptr;
+  const Index* slice_begin = nullptr;
+  const Slice* slices = nullptr;
+  const std::uint16_t* columns = nullptr;
+  const V* values = nullptr;
+  const Range* ranges = nullptr;
+  const V* extra_sums = nullptr;  ///< of a product's vectors, one behind the other
+  Offset pieces = 0;
+};
+template <class V>
+struct CpuExtra {
+  Index slice_count = 0;
+  const Slice* slices = nullptr;
+  const Index* columns = nullptr;
+  const V* values = nullptr;
+  const Index* places = nullptr;
+  Offset pieces = 0;
+};
+
+/// C on a CPU.
+template <class V>
+inline constexpr Index cpu_slice_rows = sizeof(V) == 4 ? 16 : 8;
+
+// `caches` has room for one cache a thread, cache_stride apart.
+WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuView<V>& view, const Product<V>& product, V* caches,
+                                                   Offset cache_stride, int threads);
+                  template <class V>
+                  void multiply_extra(const CpuExtra<V>& extra, const Product<V>& product, V* sums, int threads);)
+
+}  // namespace weft::ehyb
+
+WEFT_DECLARE_GPU_BUILDER(ehyb)
+// For tests: the set-up on the GPU, copied back.
+namespace weft::on_cuda::ehyb {
+template <Value V>
+::weft::ehyb::Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
+template <Value V>
+::weft::ehyb::Limits limits(Device device);
+}  // namespace weft::on_cuda::ehyb
+namespace weft::on_emulator::ehyb {
+template <Value V>
+::weft::ehyb::Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
+template <Value V>
+::weft::ehyb::Limits limits(Device device);
+}  // namespace weft::on_emulator::ehyb

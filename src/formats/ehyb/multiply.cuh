@@ -1,0 +1,253 @@
+#pragma once
+#include "formats/column_groups.cuh"
+#include "formats/ehyb/ehyb.hpp"
+
+// The product of a matrix in parts, a block of threads a part. x is loaded into shared memory once; padding meets the
+// zero behind it.
+namespace weft::WEFT_SIMT_NAMESPACE::ehyb {
+
+using ::weft::ehyb::Range;
+using ::weft::ehyb::Slice;
+
+constexpr Index slice_rows = 32;  // on a GPU: a warp
+
+/// Where the arrays of a part begin, and how long they are.
+struct alignas(32) Part {
+  Offset cache = 0;
+  Index cached = 0;
+  Index row = 0, rows = 0;  // of nodes in `order`
+  Index slice = 0, slices = 0;
+};
+
+template <class V>
+struct View {
+  Index part_count = 0;
+  const Part* parts = nullptr;
+  const Index* cached = nullptr;
+  const Index* order = nullptr;  // null: node rows as they stand in slots
+  const Slice* slices = nullptr;
+  const std::uint16_t* columns = nullptr;
+  const V* values = nullptr;
+  const Range* ranges = nullptr;
+  const V* extra_sums = nullptr;
+  Offset pieces = 0;
+};
+
+/// Copies what a part caches of x to shared memory, from element `to` on, and the zero behind it.
+template <int B, int Threads, class V>
+__device__ __forceinline__ void load_cache(const View<V>& view, const Part& part, const V* x, simt::Shared<V> cache,
+                                           Index to) {
+  constexpr int together = 8;  // loads of a thread on their way
+  const Index* const cached = view.cached + part.cache;
+  const auto count = part.cached * B;
+  for (Index first = static_cast<Index>(threadIdx.x); first < count; first += together * Threads) {
+    Index node[together];
+    V element[together];
+    WEFT_UNROLL
+    for (int i = 0; i < together; ++i) {
+      const Index at = first + i * Threads;
+      node[i] = simt::load_readonly(cached + (at < count ? at : first) / B);
+    }
+    WEFT_UNROLL
+    for (int i = 0; i < together; ++i) {
+      const Index at = first + i * Threads;
+      element[i] = simt::load_readonly(x + static_cast<Offset>(node[i]) * B + (at < count ? at : first) % B);
+    }
+    WEFT_UNROLL
+    for (int i = 0; i < together; ++i)
+      if (first + i * Threads < count) cache[to + first + i * Threads] = element[i];
+  }
+  if (threadIdx.x < B) cache[to + count + static_cast<Index>(threadIdx.x)] = V(0);
+}
+
+/// Values of a slot that lie together: one access of 16 bytes, so that a warp uses whole sectors at once. Shared memory
+/// leaves the first-level cache too small to keep the other half of them (bench/NOTES.md).
+template <class V>
+constexpr int value_pack = 16 / static_cast<int>(sizeof(V));
+constexpr int column_pack = 4;
+
+/// Calls load(first, constant size) for N neighbours that lie in packs of `Pack`, and less at the end.
+template <int N, int Pack, class F>
+__device__ __forceinline__ void for_each_pack(F&& load) {
+  WEFT_UNROLL
+  for (int k = 0; k + Pack <= N; k += Pack) load(k, std::integral_constant<int, Pack>());
+  if constexpr (Pack == 4 && N % 4 >= 2) load(N / 4 * 4, std::integral_constant<int, 2>());
+  if constexpr (N % 2 == 1) load(N - 1, std::integral_constant<int, 1>());
+}
+
+/// Adds N columns of single entries to a slot's sums. Vector j of x is cached from element j * stride on.
+template <int N, int Room, class V>
+__device__ __forceinline__ void add_singles(const V* values, const std::uint16_t* columns, simt::Shared<V> cache,
+                                            Index stride, V (&sums)[Room][1]) {
+  const int lane = simt::lane_id();
+  std::uint16_t column[N];
+  V value[N];
+  for_each_pack<N, column_pack>([&](int k, auto size) {
+    const auto group = load_group<decltype(size)::value>(columns + k * slice_rows + lane * size);
+    WEFT_UNROLL
+    for (int i = 0; i < size; ++i) column[k + i] = group.values[i];
+  });
+  for_each_pack<N, value_pack<V>>([&](int k, auto size) {
+    const auto group = load_group<decltype(size)::value>(values + k * slice_rows + lane * size);
+    WEFT_UNROLL
+    for (int i = 0; i < size; ++i) value[k + i] = group.values[i];
+  });
+  WEFT_UNROLL
+  for (int k = 0; k < N; ++k) WEFT_UNROLL
+  for (int j = 0; j < Room; ++j) {
+    const V x = cache[j * stride + column[k]];
+    sums[j][0] += value[k] * x;
+  }
+}
+
+template <int Batch, int Room, class V>
+__device__ __forceinline__ void sum_singles(const V* values, const std::uint16_t* columns, Index width,
+                                            simt::Shared<V> cache, Index stride, V (&sums)[Room][1]) {
+  Index k = 0;
+  const auto add = [&](auto count) {
+    add_singles<decltype(count)::value>(values + static_cast<Offset>(k) * slice_rows,
+                                        columns + static_cast<Offset>(k) * slice_rows, cache, stride, sums);
+    k += count;
+  };
+  WEFT_KEEP_LOOP
+  while (width - k >= Batch) add(std::integral_constant<int, Batch>());
+  WEFT_KEEP_LOOP
+  while (width - k >= 4) add(std::integral_constant<int, 4>());
+  switch (width - k) {
+    case 1:
+      return add(std::integral_constant<int, 1>());
+    case 2:
+      return add(std::integral_constant<int, 2>());
+    case 3:
+      return add(std::integral_constant<int, 3>());
+    default:
+      return;
+  }
+}
+
+/// Adds Together blocks to a slot's sums.
+template <int B, int Together, int Room, class V>
+__device__ __forceinline__ void add_blocks(const std::uint16_t* column, const V* values, simt::Shared<V> cache,
+                                           Index stride, V (&sums)[Room][B]) {
+  constexpr int entries = B * B;
+  const int lane = simt::lane_id();
+  V value[Together][entries];
+  WEFT_UNROLL
+  for (int n = 0; n < Together; ++n)
+    for_each_pack<entries, value_pack<V>>([&](int e, auto size) {
+      const auto group = load_group<decltype(size)::value>(values + (n * entries + e) * slice_rows + lane * size);
+      WEFT_UNROLL
+      for (int i = 0; i < size; ++i) value[n][e + i] = group.values[i];
+    });
+  WEFT_UNROLL
+  for (int n = 0; n < Together; ++n) WEFT_UNROLL
+  for (int j = 0; j < Room; ++j) {
+    V factor[B];
+    WEFT_UNROLL
+    for (int c = 0; c < B; ++c) factor[c] = cache[j * stride + static_cast<Index>(column[n]) * B + c];
+    WEFT_UNROLL
+    for (int e = 0; e < entries; ++e) sums[j][e / B] += value[n][e] * factor[e % B];
+  }
+}
+
+/// The sums of a slot of blocks. The next four columns are asked for before these four's blocks.
+template <int B, int Together, int Room, class V>
+__device__ __forceinline__ void sum_blocks(const V* values, const std::uint16_t* columns, Index width,
+                                           simt::Shared<V> cache, Index stride, V (&sums)[Room][B]) {
+  const int lane = simt::lane_id();
+  const auto block = [&](Index k) { return values + static_cast<Offset>(k) * (B * B * slice_rows); };
+  const auto load = [&](Index k, auto size) {
+    return load_group<decltype(size)::value>(columns + static_cast<Offset>(k) * slice_rows + lane * size);
+  };
+  using Four = std::integral_constant<int, 4>;
+  Index k = 0;
+  Group<4, std::uint16_t> column{};
+  if (width >= 4) column = load(0, Four());
+  WEFT_KEEP_LOOP
+  for (; width - k >= 4; k += 4) {
+    const auto these = column;
+    if (width - k >= 8) column = load(k + 4, Four());
+    WEFT_UNROLL
+    for (int n = 0; n < 4; n += Together) add_blocks<B, Together>(these.values + n, block(k + n), cache, stride, sums);
+  }
+  if (width - k >= 2) {
+    const auto two = load(k, std::integral_constant<int, 2>());
+    WEFT_UNROLL
+    for (int n = 0; n < 2; ++n) add_blocks<B, 1>(two.values + n, block(k + n), cache, stride, sums);
+    k += 2;
+  }
+  if (width - k >= 1) {
+    const auto one = load(k, std::integral_constant<int, 1>());
+    add_blocks<B, 1>(one.values, block(k), cache, stride, sums);
+  }
+}
+
+/// Adds what the extra part has of the rows of a slot, and stores the sums.
+template <int B, int Room, class V>
+__device__ __forceinline__ void finish_slot(const View<V>& view, const Part& part, const Slice& slice, Index place,
+                                            const Product<V>& product, V (&sums)[Room][B]) {
+  if (place >= part.rows) return;
+  const Index node = view.order ? simt::load_streaming(view.order + part.row + place) : part.row + place;
+  WEFT_UNROLL
+  for (int r = 0; r < B; ++r) {
+    if (slice.extra >= 0) {
+      const Range range = view.ranges[(static_cast<Offset>(slice.extra) * slice_rows + simt::lane_id()) * B + r];
+      for (Index piece = range.begin; piece < range.end; ++piece) WEFT_UNROLL
+      for (int j = 0; j < Room; ++j) sums[j][r] += view.extra_sums[j * view.pieces + piece];
+    }
+    WEFT_UNROLL
+    for (int j = 0; j < Room; ++j) store_sum(product, node * B + r, j, sums[j][r]);
+  }
+}
+
+/// A block of threads a part; its warps take slices as they are done with others. Which warp sums a slice does not
+/// change the sum. B: the size of blocks. Together: columns (B = 1) or blocks on their way at once. Room: vectors.
+/// `stride`: elements that a vector's cache has room for.
+template <class V, int B, int Together, int Room, int Threads>
+__global__ void __launch_bounds__(Threads) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
+  WEFT_DYNAMIC_SHARED(V, cache, static_cast<Offset>(stride) * Room);
+  WEFT_SHARED(Index, taken, 1);
+  const Part part = view.parts[blockIdx.x];
+  WEFT_UNROLL
+  for (int j = 0; j < Room; ++j)
+    load_cache<B, Threads>(view, part, product.x + static_cast<std::size_t>(j) * product.x_stride, cache, j * stride);
+  if (threadIdx.x == 0) taken[0] = Threads / 32;
+  simt::wait_for_earlier_kernels();  // they sum the extra part
+  simt::sync_block();
+  const int lane = simt::lane_id();
+  WEFT_KEEP_LOOP
+  for (Index s = simt::warp_id(); s < part.slices;) {
+    const Slice slice = view.slices[part.slice + s];
+    // The next slice is taken early: its number is there when this one is done.
+    Index next = 0;
+    if (lane == 0) next = simt::atomic_add(taken[0], 1);
+    const V* const values = view.values + slice.entry * (B * B);
+    const std::uint16_t* const columns = view.columns + slice.entry;
+    V sums[Room][B] = {};
+    if constexpr (B == 1)
+      sum_singles<Together>(values, columns, slice.width, cache, stride, sums);
+    else
+      sum_blocks<B, Together>(values, columns, slice.width, cache, stride, sums);
+    finish_slot(view, part, slice, s * slice_rows + lane, product, sums);
+    s = simt::shuffle(simt::full_mask, next, 0);
+  }
+}
+
+/// The sums of the extra part's pieces, a thread each.
+template <class V, int Room>
+__global__ void __launch_bounds__(::weft::simt::block_threads)
+    ehyb_sum_extra(Index slice_count, const Slice* slices, const Index* columns, const V* values, const Index* places,
+                   Offset pieces, Product<V> product, V* extra_sums) {
+  const Offset slot = simt::global_thread_id();
+  if (slot / slice_rows >= slice_count) return;
+  const Slice slice = slices[slot / slice_rows];
+  V sums[Room] = {};
+  sum_grouped_row<4>(values + slice.entry, columns + slice.entry, static_cast<Index>(simt::lane_id()),
+                     std::integral_constant<Index, slice_rows>(), slice.width, product, product.x, sums);
+  const Index place = places[slot];
+  if (place < 0) return;
+  WEFT_UNROLL
+  for (int j = 0; j < Room; ++j) extra_sums[j * pieces + place] = sums[j];
+}
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::ehyb
