@@ -116,6 +116,7 @@ class Session {
  private:
   template <Value V>
   void measure_matrix(const std::string& source, const Csr<V>& matrix) {
+    const std::shared_ptr<const Partition> partition = options_.partition.read(matrix.rows);
     if (report_.cases.empty()) {  // not before there is something to measure
       report_.bandwidth = measure_bandwidth(report_.device);
       if (shows_tables_) print(heading(report_));
@@ -128,7 +129,7 @@ class Session {
                                {.device = report_.device,
                                 .formats = formats_,
                                 .order = parse_ordering(options_.order),
-                                .partition = options_.partition.read(matrix.rows),
+                                .partition = partition,
                                 .peers = options_.peers,
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
