@@ -50,9 +50,11 @@ class Contest {
 
   void add_format(const std::string& name) {
     enter(name, false, [&](Contestant<V>& contestant, Measurement& m) {
-      contestant.plan = std::make_unique<Plan<V>>(
-          plan(matrix_,
-               {.device = options_.device, .format = name, .order = options_.order, .allow_nondeterministic = true}));
+      contestant.plan = std::make_unique<Plan<V>>(plan(matrix_, {.device = options_.device,
+                                                                 .format = name,
+                                                                 .order = options_.order,
+                                                                 .partition = options_.partition,
+                                                                 .allow_nondeterministic = true}));
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;
       if (result_.ordering_seconds == 0) result_.ordering_seconds = info.ordering_seconds;

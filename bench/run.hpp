@@ -1,6 +1,8 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/partition.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,10 @@ namespace weft::bench {
 
 struct RunOptions {
   Device device;
-  std::vector<std::string> formats = {};  ///< names and variants, see `formats_for`
-  Ordering order = Ordering::none;        ///< in which the formats store the matrix
-  std::string peers = "none";             ///< see `find_peers`
+  std::vector<std::string> formats = {};                 ///< names and variants, see `formats_for`
+  Ordering order = Ordering::none;                       ///< in which the formats store the matrix
+  std::shared_ptr<const Partition> partition = nullptr;  ///< for formats that keep rows in parts
+  std::string peers = "none";                            ///< see `find_peers`
   double seconds = 0.5;
   int groups = 11;
   std::uint64_t seed = 1;

@@ -32,6 +32,7 @@ struct BenchOptions {
   std::string paper;
   std::string formats = "all";
   std::string order = "none";
+  GivenPartition partition;
   std::string device = "cpu";
   std::string peers = "none";
   std::string json;
@@ -115,6 +116,7 @@ class Session {
  private:
   template <Value V>
   void measure_matrix(const std::string& source, const Csr<V>& matrix) {
+    const std::shared_ptr<const Partition> partition = options_.partition.read(matrix.rows);
     if (report_.cases.empty()) {  // not before there is something to measure
       report_.bandwidth = measure_bandwidth(report_.device);
       if (shows_tables_) print(heading(report_));
@@ -127,6 +129,7 @@ class Session {
                                {.device = report_.device,
                                 .formats = formats_,
                                 .order = parse_ordering(options_.order),
+                                .partition = partition,
                                 .peers = options_.peers,
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
@@ -149,7 +152,7 @@ class Session {
 /// What a paper measures is fixed, but for the matrices.
 int run_paper(const BenchOptions& options) {
   if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
-      !options.svg.empty() || options.reading.type == "both")
+      !options.svg.empty() || options.reading.type == "both" || !options.partition.path.empty())
     throw UsageError("--paper goes with --device, --type f32 or f64, --seconds, --repeat, --seed and --json only");
   if (!options.json.empty() && options.json != "-") require_target_folder(options.json);
   return run_paper_bro({.reading = options.reading,
@@ -169,6 +172,8 @@ int run(const BenchOptions& options) {
   if (options.formats != "all")
     for (const std::string& name : bench::split_names(options.formats)) require_format(name);
   require_ordering(options.order);
+  if (const std::size_t count = sources_of(options).size(); !options.partition.path.empty() && count != 1)
+    throw UsageError(fmt::format("--partition is of one matrix, but there are {} to measure", count));
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
@@ -216,6 +221,7 @@ Command add_bench(CLI::App& tool) {
       ->add_option("--order", options->order,
                    "store the matrices in another order: none, length, rcm, amd or bar (default none)")
       ->type_name("ORDERING");
+  options->partition.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
       ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")

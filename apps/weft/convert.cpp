@@ -11,11 +11,13 @@ struct ConvertOptions {
   std::string source;
   std::string output;
   std::string format = "csr";
+  GivenPartition partition;
 };
 
 template <Value V>
 int convert_file(const ConvertOptions& options) {
-  save(options.output, load<V>(options.source, options.reading), options.format);
+  const Csr<V> matrix = load<V>(options.source, options.reading);
+  save(options.output, matrix, options.format, options.partition.read(matrix.rows));
   return success;
 }
 
@@ -39,6 +41,7 @@ Command add_convert(CLI::App& tool) {
       ->add_option("--format", options->format,
                    "how a .weft file keeps the matrix: csr, or packed as bro-ell or bro-coo (default csr)")
       ->type_name("FORMAT");
+  options->partition.add_to(*parser);
   options->reading.add_to(*parser);
   options->common.add_to(*parser);
   parser->footer(

@@ -50,12 +50,13 @@ Csr<V> load(const std::string& source, const ReadingOptions& reading) {
 }
 
 template <Value V>
-void save(const std::string& path, const Csr<V>& matrix, const std::string& format) {
+void save(const std::string& path, const Csr<V>& matrix, const std::string& format,
+          const std::shared_ptr<const Partition>& partition) {
   const bool packed = format != "csr";
   {
     ProgressBar bar("writing " + path);
     if (packed)
-      write_weft_as<V>(path, matrix, format, bar.callback());
+      write_weft_as<V>(path, matrix, format, bar.callback(), partition);
     else
       write_matrix<V>(path, matrix, bar.callback());
   }
@@ -65,8 +66,22 @@ void save(const std::string& path, const Csr<V>& matrix, const std::string& form
 
 #define WEFT_INSTANTIATE(V)                                           \
   template Csr<V> load<V>(const std::string&, const ReadingOptions&); \
-  template void save<V>(const std::string&, const Csr<V>&, const std::string&);
+  template void save<V>(const std::string&, const Csr<V>&, const std::string&, const std::shared_ptr<const Partition>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+
+void GivenPartition::add_to(CLI::App& parser) {
+  parser
+      .add_option(
+          "--partition", path,
+          "parts for the formats that keep rows in parts, as 'weft partition' writes them; other formats do not "
+          "look at it (default: such a format finds its own)")
+      ->type_name("FILE");
+}
+
+std::shared_ptr<const Partition> GivenPartition::read(Index rows) const {
+  if (path.empty()) return nullptr;
+  return std::make_shared<const Partition>(read_partition(path, rows));
+}
 
 Device usable_device(const std::string& name) {
   const Device device = Device::parse(name);

@@ -2,10 +2,12 @@
 #include <weft/csr.hpp>
 #include <weft/device.hpp>
 #include <weft/order.hpp>
+#include <weft/partition.hpp>
 #include <weft/types.hpp>
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -60,9 +62,19 @@ struct ReadingOptions {
 template <Value V>
 Csr<V> load(const std::string& source, const ReadingOptions& reading);
 
-/// Writes a matrix under a progress bar, and notes that it did. `format` is for .weft files.
+/// Writes a matrix under a progress bar, and notes that it did. `format` and `partition` are for .weft files.
 template <Value V>
-void save(const std::string& path, const Csr<V>& matrix, const std::string& format = "csr");
+void save(const std::string& path, const Csr<V>& matrix, const std::string& format = "csr",
+          const std::shared_ptr<const Partition>& partition = nullptr);
+
+/// `--partition FILE`, for formats that keep rows in parts.
+struct GivenPartition {
+  std::string path;
+
+  void add_to(CLI::App& parser);
+  /// None when no file was named.
+  std::shared_ptr<const Partition> read(Index rows) const;
+};
 
 /// Calls work.operator()<float>() or <double>().
 template <class Work>

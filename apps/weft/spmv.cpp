@@ -29,6 +29,7 @@ struct SpmvOptions {
   std::string output;
   std::string format = "auto";
   std::string order = "none";
+  GivenPartition partition;
   std::string device = "cpu";
   bool transpose = false;
   double alpha = 1;
@@ -152,21 +153,22 @@ bool is_packed(const std::string& source) {
 
 template <Value V>
 Planned<V> make_plan(const SpmvOptions& options, Device device) {
-  const PlanOptions wanted{.device = device,
-                           .format = options.format,
-                           .order = parse_ordering(options.order),
-                           .products = options.products,
-                           .transpose = options.transpose};
+  PlanOptions wanted{.device = device,
+                     .format = options.format,
+                     .order = parse_ordering(options.order),
+                     .products = options.products,
+                     .transpose = options.transpose};
   const auto with_progress = [&](ProgressBar& bar) {
     PlanOptions shown = wanted;
     shown.progress = bar.callback();
     return shown;
   };
-  if (is_packed(options.source)) {
+  if (is_packed(options.source) && options.partition.path.empty()) {
     ProgressBar bar("reading " + options.source);
     return {load_plan<V>(options.source, with_progress(bar)), {}};
   }
   Csr<V> matrix = load<V>(options.source, options.reading);
+  wanted.partition = options.partition.read(matrix.rows);
   ProgressBar bar("planning");
   Plan<V> planned = plan(matrix, with_progress(bar));
   return {std::move(planned), std::move(matrix)};
@@ -248,6 +250,7 @@ Command add_spmv(CLI::App& tool) {
       ->add_option("--order", options->order,
                    "store the matrix in another order: none, length, rcm, amd or bar (default none)")
       ->type_name("ORDERING");
+  options->partition.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--transpose", options->transpose, "multiply by the transposed matrix");
   parser->add_option("--alpha", options->alpha, "y = alpha A x + beta y (default 1)")->type_name("NUMBER");

@@ -3,6 +3,7 @@
 #include <weft/csr.hpp>
 #include <weft/device.hpp>
 #include <weft/order.hpp>
+#include <weft/partition.hpp>
 #include <weft/runtime.hpp>
 
 #include <iosfwd>
@@ -31,8 +32,11 @@ struct PlanOptions {
   Device device = Device::cpu();
   std::string format = "auto";      ///< a name of the registry, "csr" or with a variant "csr:vector", or "auto"
   Ordering order = Ordering::none;  ///< store the matrix in this order; x and y stay in yours
-  std::int64_t products = 1000;     ///< how often you will multiply: more products pay for a more expensive set-up
-  bool transpose = false;           ///< you will also multiply by the transposed matrix
+  /// For formats that keep the rows in parts: take these, in your numbering of the rows. None: they find their own.
+  /// Other formats do not look at it.
+  std::shared_ptr<const Partition> partition = nullptr;
+  std::int64_t products = 1000;  ///< how often you will multiply: more products pay for a more expensive set-up
+  bool transpose = false;        ///< you will also multiply by the transposed matrix
   bool allow_nondeterministic = false;
   Progress progress = {};
 };
@@ -118,7 +122,8 @@ class Plan {
 };
 
 /// Chooses a format for `matrix` (which must be canonical) and builds it. The plan may share the matrix's arrays; after
-/// changing them call update_values. Throws Error(invalid_argument) for an unknown format (naming those there are),
+/// changing them call update_values. Throws Error(invalid_argument) for an unknown format (naming those there are)
+/// and for a partition that is not one of the matrix's rows,
 /// Error(unsupported) when the named format cannot do what is asked (naming those that can) or the matrix cannot be put
 /// in the order asked for, Error(no_device).
 template <Value V>

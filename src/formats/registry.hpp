@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/csr.hpp>
 #include <weft/formats.hpp>
+#include <weft/partition.hpp>
 #include <weft/plan.hpp>
 #include <weft/structure.hpp>
 
@@ -22,6 +23,8 @@ struct BuildOptions {
   Progress progress = {};
   std::optional<simt::Tuning> tuning = {};              ///< none: the numbers kept for the device
   std::map<std::string, std::int64_t> parameters = {};  ///< as given by the user; in their ranges
+  /// Of the rows of the matrix to build (and its columns alike, if it is square); none: find one, if you need one.
+  std::shared_ptr<const Partition> partition = nullptr;
 
   std::int64_t parameter(const std::string& name, std::int64_t otherwise) const {
     const auto found = parameters.find(name);

@@ -96,7 +96,9 @@ WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 }  // namespace io
 
 template <Value V>
-void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress) {
+void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress,
+                   const std::shared_ptr<const Partition>& partition) {
+  if (partition) require_partition(*partition, matrix.rows);
   const FormatName name = parse_format(format);
   if (name.format->name == io::csr_kind) return write_weft(path, matrix, std::move(progress));
   const Format* const found = io::storable_format(name.format->name);
@@ -108,7 +110,8 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                 "a .weft file cannot hold format '" + name.format->name + "'; it can hold: " + names);
   }
   const StoredArrays arrays = found->storing<V>().store(
-      matrix, {.device = Device::cpu(), .variant = name.variant, .parameters = name.parameters});
+      matrix,
+      {.device = Device::cpu(), .variant = name.variant, .parameters = name.parameters, .partition = partition});
   const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols);
   io::ContainerWriter writer;
   head.add_to(writer);
@@ -119,8 +122,9 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
   writer.write(path, progress);
 }
 
-#define WEFT_INSTANTIATE(V) \
-  template void write_weft_as<V>(const std::string&, const Csr<V>&, const std::string&, Progress);
+#define WEFT_INSTANTIATE(V)                                                                       \
+  template void write_weft_as<V>(const std::string&, const Csr<V>&, const std::string&, Progress, \
+                                 const std::shared_ptr<const Partition>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

@@ -22,9 +22,19 @@ struct Built {
 template <Value V>
 struct Stored {
   Csr<V> matrix;
-  std::shared_ptr<VectorOrder<V>> order;  // none: in the caller's order
-  Array<Offset> positions;                // entry of `matrix` -> entry of the caller's; empty: the same
+  std::shared_ptr<VectorOrder<V>> order;                 // none: in the caller's order
+  Array<Offset> positions;                               // entry of `matrix` -> entry of the caller's; empty: the same
+  std::shared_ptr<const Partition> partition = nullptr;  // of the rows of `matrix`; none: formats find their own
 };
+
+/// A partition of the caller's rows as one of the rows in this order.
+inline std::shared_ptr<const Partition> in_order(const std::shared_ptr<const Partition>& partition,
+                                                 const Array<Index>& rows) {
+  if (!partition || rows.empty()) return partition;
+  auto result = std::make_shared<Partition>(Partition{partition->parts, Array<Index>(rows.size())});
+  for (std::size_t i = 0; i < rows.size(); ++i) result->part_of[i] = partition->part_of[rows[i]];
+  return result;
+}
 
 template <Value V>
 Stored<V> put_in_order(const Csr<V>& matrix, const Order& order, Device device) {
@@ -42,7 +52,8 @@ Built<V> build(const FormatChoice& choice, const Stored<V>& stored, const PlanOp
   built.op = choice.format->builder<V>()(stored.matrix, {.device = options.device,
                                                          .variant = choice.variant,
                                                          .progress = options.progress,
-                                                         .parameters = choice.parameters});
+                                                         .parameters = choice.parameters,
+                                                         .partition = stored.partition});
   if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
   synchronize(options.device);
   built.setup_seconds = watch.seconds();
@@ -73,7 +84,12 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
   Array<Offset> positions;
   std::unique_ptr<Operator<V>> transposed;
   if (options.transpose) {
-    Stored<V> other{transpose(stored.matrix, &positions), nullptr, {}};
+    // The caller's partition is of rows and columns alike only where the matrix is square.
+    const bool square = info.rows == info.cols;
+    Stored<V> other{transpose(stored.matrix, &positions),
+                    nullptr,
+                    {},
+                    square ? in_order(options.partition, order.columns) : nullptr};
     if (stored.order) {
       // What was the order of the rows is now that of the columns; `positions` leads to the caller's values.
       other.order =

@@ -37,6 +37,7 @@ Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
   if (!as_stored) return plan(packed.matrix, options);
 
   describe(options.device);  // throws when there is no such device
+  if (options.partition) require_partition(*options.partition, packed.matrix.rows);
   Built<V> built;
   built.choice = find_format(format->info.name, options.device, value_type<V>);
   const Stopwatch loading;
@@ -45,7 +46,7 @@ Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
   built.setup_seconds = loading.seconds();
   PlanInfo info;
   info.stored = true;
-  return finish_plan<V>(std::move(built), std::move(info), {packed.matrix, nullptr, {}}, {}, options, watch);
+  return finish_plan<V>(std::move(built), std::move(info), {packed.matrix, nullptr, {}, nullptr}, {}, options, watch);
 }
 
 #define WEFT_INSTANTIATE(V) template Plan<V> load_plan<V>(const std::string&, const PlanOptions&);

@@ -107,6 +107,7 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
   const Stopwatch watch;
   if (options.products < 1) throw Error(ErrorCode::invalid_argument, "products must be 1 or more");
   describe(options.device);  // throws when there is no such device
+  if (options.partition) require_partition(*options.partition, matrix.rows);
 
   PlanInfo info;
   info.ordering = options.order;
@@ -118,6 +119,7 @@ Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options) {
     if (!order.empty()) stored = put_in_order(matrix, order, options.device);
     info.ordering_seconds = ordering.seconds();
   }
+  stored.partition = in_order(options.partition, order.rows);
   Built<V> forward;
   if (options.format == "auto") {
     forward = choose(stored, options, info);

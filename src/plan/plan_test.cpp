@@ -8,6 +8,8 @@
 #include <sstream>
 #include <vector>
 
+#include "plan/build.hpp"
+
 namespace weft {
 namespace {
 
@@ -166,6 +168,27 @@ static_assert(applies<DeviceSpan<const double>, DeviceSpan<double>>);
 static_assert(!applies<std::span<const double>, DeviceSpan<double>>);
 static_assert(!applies<DeviceSpan<const double>, std::span<double>>);
 static_assert(!applies<std::span<const float>, std::span<double>>);
+
+TEST(Plan, APartitionMustBeOfTheRows) {
+  const Csr<double> matrix = tridiagonal(4);
+  const auto refusal = [&](Partition wrong) {
+    const PlanOptions options{.format = "csr", .partition = std::make_shared<Partition>(std::move(wrong))};
+    return error_of([&] { plan(matrix, options); }, ErrorCode::invalid_argument);
+  };
+  EXPECT_EQ(refusal({2, {0, 1, 1}}), "the partition is of 3 rows, but the matrix has 4");
+  EXPECT_THAT(refusal({2, {0, 1, 2, 0}}), HasSubstr("in part 2"));
+  const PlanOptions right{.format = "csr", .partition = std::make_shared<Partition>(Partition{2, {0, 1, 1, 0}})};
+  EXPECT_EQ(plan(matrix, right).info().format.substr(0, 3), "csr");
+}
+
+TEST(Plan, APartitionFollowsTheOrderOfTheRows) {
+  const auto given = std::make_shared<const Partition>(Partition{3, {0, 2, 1, 0}});
+  EXPECT_EQ(in_order(given, {}), given);
+  EXPECT_EQ(in_order(nullptr, {3, 2, 0, 1}), nullptr);
+  const auto moved = in_order(given, {3, 2, 0, 1});
+  EXPECT_EQ(moved->parts, 3);
+  EXPECT_THAT(std::vector<Index>(moved->part_of.begin(), moved->part_of.end()), ::testing::ElementsAre(0, 1, 0, 2));
+}
 
 }  // namespace
 }  // namespace weft

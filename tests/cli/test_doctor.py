@@ -16,7 +16,7 @@ def test_without_a_gpu_the_reason_is_told_and_nothing_fails(succeed):
     report = json.loads(succeed("doctor", "--json"))
     assert report["schema"] == 1
     assert report["machine"]["gpus"] or report["machine"]["why_no_gpu"]
-    assert set(report["build"]) == {"CUDA", "emulator", "zlib", "lzma", "AMD"}
+    assert set(report["build"]) == {"CUDA", "emulator", "zlib", "lzma", "AMD", "METIS"}
     assert report["devices"][0]["device"] == "cpu" and report["devices"][0]["bandwidth_bytes_per_second"] > 1e8
     text = succeed("doctor")
     assert report["machine"]["why_no_gpu"] in text

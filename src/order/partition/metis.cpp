@@ -32,7 +32,8 @@ namespace {
 /// METIS puts handlers of its own for SIGABRT and SIGTERM in place while it runs, and afterwards the former ones back,
 /// without their flags. Its handlers jump back into it on the thread they are called on: right for SIGABRT, which it
 /// raises itself when memory runs out, but a SIGTERM from outside comes to any thread. So that one is given back to its
-/// owner as soon as METIS has taken it, and both are restored with their flags in the end.
+/// owner whenever METIS has taken it (its functions call each other, and each takes it), and both are restored with
+/// their flags in the end.
 class SignalKeeper {
  public:
   SignalKeeper() {
@@ -42,7 +43,8 @@ class SignalKeeper {
   void give_terminate_back() const {
     struct sigaction now{};
     sigaction(SIGTERM, nullptr, &now);
-    if (now.sa_handler != terminate_.sa_handler) sigaction(SIGTERM, &terminate_, nullptr);
+    if (now.sa_handler != terminate_.sa_handler || (now.sa_flags & SA_SIGINFO) != (terminate_.sa_flags & SA_SIGINFO))
+      sigaction(SIGTERM, &terminate_, nullptr);
   }
   /// Unless somebody else has changed them meanwhile.
   void restore_flags() const {
@@ -122,14 +124,15 @@ void run(Call& call) {
 /// Waits for the call, which cannot be asked how far it is, and tells an estimate meanwhile.
 void wait_for(Call& call, double expected_seconds, const Pulse& pulse) {
   const Stopwatch watch;
-  auto pause = std::chrono::milliseconds(1);
+  double told = -1;
   std::unique_lock lock(call.mutex);
-  while (!call.changed.wait_for(lock, pause, [&] { return call.done; })) {
+  while (!call.changed.wait_for(lock, std::chrono::milliseconds(2), [&] { return call.done; })) {
     if (call.signals) call.signals->give_terminate_back();
+    if (watch.seconds() < told + 0.05) continue;
+    told = watch.seconds();
     lock.unlock();
     pulse(1 - std::exp(-2 * watch.seconds() / expected_seconds));
     lock.lock();
-    pause = std::min(2 * pause, std::chrono::milliseconds(50));
   }
 }
 
