@@ -12,7 +12,8 @@ namespace weft::test {
 inline std::vector<std::int64_t> samples_of(const ParameterInfo& parameter) {
   if (parameter.limit) return {};
   const std::int64_t most = std::min<std::int64_t>(parameter.most, 1024);
-  return {parameter.power_of_two ? std::max<std::int64_t>(4, parameter.least) : most / 4 + 1, most};
+  const std::int64_t between = parameter.power_of_two ? std::max<std::int64_t>(4, parameter.least) : most / 4 + 1;
+  return {between < most ? between : parameter.least, most};
 }
 
 /// What a user can ask for on such a device: the format, each of its variants there, or only those that do without the
