@@ -205,7 +205,7 @@ __device__ __forceinline__ void finish_slot(const View<V>& view, const Part& par
 /// change the sum. B: the size of blocks. Together: columns (B = 1) or blocks on their way at once. Room: vectors.
 /// `stride`: elements that a vector's cache has room for.
 template <class V, int B, int Together, int Room, int MostThreads>
-__global__ void __launch_bounds__(MostThreads) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
+__global__ void __launch_bounds__(MostThreads, 1) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
   WEFT_DYNAMIC_SHARED(V, cache, static_cast<Offset>(stride) * Room);
   WEFT_SHARED(Index, taken, 1);
   const Part part = view.parts[blockIdx.x];
