@@ -81,6 +81,8 @@ struct Caches {
   Index parts() const { return static_cast<Index>(row_begin.size()) - 1; }
   Index cached_by(Index part) const { return static_cast<Index>(cache_begin[part + 1] - cache_begin[part]); }
   Index own_of(Index part) const { return own_place.empty() ? 0 : row_begin[part + 1] - row_begin[part]; }
+  /// How many parts a thread takes at a time: some thousand rows, since fewer do not pay for waking it.
+  Offset parts_at_once() const { return 1 + Offset(4096) * parts() / (1 + static_cast<Offset>(rows.size())); }
   /// Where `part` caches a node column; -1: nowhere.
   Index find(Index part, Index column) const;
 };

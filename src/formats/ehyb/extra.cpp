@@ -48,7 +48,7 @@ void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& stora
 
   // 1. What each row has left; rows stand as their nodes do in `order`.
   Array<Offset> left(static_cast<std::size_t>(matrix.rows), 0);
-  parallel_for(parts, 1, [&](Offset p) {
+  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
     for (Index i = caches.row_begin[p]; i < caches.row_begin[p + 1] && !caches.whole[p]; ++i)
       for_each_left(matrix, blocks, caches, static_cast<Index>(p), storage.order[i],
                     [&](int r, Offset) { ++left[Offset(i) * b + r]; });
@@ -104,7 +104,7 @@ void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& stora
   extra.columns = Array<Index>(static_cast<std::size_t>(entry), padding_column<Index>);
   extra.positions = Array<Offset>(static_cast<std::size_t>(entry), -1);
   extra.values = Array<V>(static_cast<std::size_t>(entry));
-  parallel_for(parts, 1, [&](Offset p) {
+  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
     for (Index s = storage.slice_begin[p]; s < storage.slice_begin[p + 1]; ++s) {
       if (storage.slices[s].extra < 0) continue;
       const Index first = caches.row_begin[p] + (s - storage.slice_begin[p]) * c;

@@ -31,6 +31,7 @@ struct DeviceStorage {
   Index part_count = 0;
   Index most_cached = 0;
   Index slice_count = 0;
+  Index most_slices = 0;  // of a part
   DeviceBuffer<Part> parts;
   DeviceBuffer<Index> cached;
   DeviceBuffer<Index> order;
@@ -41,6 +42,12 @@ struct DeviceStorage {
   ::weft::ehyb::Extra<V> extra_on_host;
   Caches caches;  // without `cached`
 };
+
+/// A warp a slice, as far as that is possible and there are so many.
+template <class V>
+int threads_for_parts(const DeviceStorage<V>& storage, int most) {
+  return std::min(most, std::max(2, storage.most_slices) * 32);
+}
 
 /// One block of threads a multiprocessor, with all of its shared memory but what kernels use besides.
 template <class V>
@@ -58,7 +65,8 @@ Limits limits_of(Device device) {
 Index slices_for(Index rows) { return rows / slice_rows + (rows % slice_rows != 0); }
 
 /// Where the rows and slices of each part begin; what it caches is not known yet.
-Array<Part> part_table(const Caches& caches) {
+template <class V>
+Array<Part> part_table(const Caches& caches, DeviceStorage<V>& storage) {
   Array<Part> parts(static_cast<std::size_t>(caches.parts()), Part{});
   Index slice = 0;
   for (Index p = 0; p < caches.parts(); ++p) {
@@ -68,7 +76,10 @@ Array<Part> part_table(const Caches& caches) {
     part.slice = slice;
     part.slices = slices_for(part.rows);
     slice += part.slices;
+    storage.most_slices = std::max(storage.most_slices, part.slices);
   }
+  storage.part_count = caches.parts();
+  storage.slice_count = slice;
   return parts;
 }
 
@@ -94,6 +105,7 @@ bool lay_out_on_device(Device device, const PatternView& pattern, Index node_col
                        const CachesOnDevice& on_device, Array<Part>& parts, DeviceStorage<V>& storage,
                        const BuildOptions& options) {
   const auto count = static_cast<unsigned>(storage.part_count);
+  const int threads = threads_for_parts(storage, block_threads);
   Index largest_own = 0;
   for (const Part& part : parts) largest_own = std::max(largest_own, part.rows);
   const bool square = !storage.caches.own_place.empty();
@@ -105,9 +117,8 @@ bool lay_out_on_device(Device device, const PatternView& pattern, Index node_col
   if (storage.shape.guests || !square) {
     if (most < 0) return false;
     DeviceBuffer<Index> found(device, count);
-    simt::launch(WEFT_KERNEL(ehyb_find_guests<V>), count, block_threads,
-                 static_cast<std::size_t>(places) * sizeof(Index), {}, pattern,
-                 on_device.view(storage.parts, storage.cached), places, most, guests.data(), found.data());
+    simt::launch(WEFT_KERNEL(ehyb_find_guests<V>), count, threads, static_cast<std::size_t>(places) * sizeof(Index), {},
+                 pattern, on_device.view(storage.parts, storage.cached), places, most, guests.data(), found.data());
     counts = found.download();
     if (std::ranges::any_of(counts, [&](Index n) { return n > most; })) return false;
   } else if (storage.part_count > 1) {
@@ -123,20 +134,17 @@ bool lay_out_on_device(Device device, const PatternView& pattern, Index node_col
   }
   storage.parts.upload(parts);
   storage.cached = DeviceBuffer<Index>(device, static_cast<std::size_t>(cached));
-  simt::launch(WEFT_KERNEL(ehyb_gather_cached<V>), count, block_threads, 0, {},
-               on_device.view(storage.parts, storage.cached), std::as_const(guests).data(), most,
-               storage.cached.data());
+  simt::launch(WEFT_KERNEL(ehyb_gather_cached<V>), count, threads, 0, {}, on_device.view(storage.parts, storage.cached),
+               std::as_const(guests).data(), most, storage.cached.data());
 
   const auto nodes = static_cast<std::size_t>(pattern.rows);
   storage.order = DeviceBuffer<Index>(device, nodes);
   DeviceBuffer<Index> scratch(device, nodes);
   const DeviceBuffer<Index> row_begin(device, storage.caches.row_begin);
-  constexpr int sorting_threads = 1024;
-  simt::launch(WEFT_KERNEL(sort_windows<Offset>), count,
-               device.kind() == Device::Kind::emulator ? block_threads : sorting_threads, 0, {}, pattern.offsets,
+  simt::launch(WEFT_KERNEL(sort_windows<Offset>), count, threads_for_parts(storage, 1024), 0, {}, pattern.offsets,
                pattern.rows, Index(0), row_begin.data(), on_device.rows(), storage.order.data(), scratch.data());
   DeviceBuffer<Offset> entries(device, static_cast<std::size_t>(storage.slice_count) + 1);
-  simt::launch(WEFT_KERNEL(ehyb_measure<V>), count, block_threads, 0, {}, pattern, std::as_const(storage.parts).data(),
+  simt::launch(WEFT_KERNEL(ehyb_measure<V>), count, threads, 0, {}, pattern, std::as_const(storage.parts).data(),
                std::as_const(storage.order).data(), entries.data());
   simt::exclusive_scan(device, entries.data(), storage.slice_count);
   Offset all = 0;
@@ -158,9 +166,7 @@ void upload_layout(Device device, const Storage<V>& from, DeviceStorage<V>& stor
   storage.caches = from.caches;
   storage.caches.cached = {};
   storage.most_cached = from.most_cached;
-  storage.part_count = from.caches.parts();
-  storage.slice_count = static_cast<Index>(from.slices.size());
-  Array<Part> parts = part_table(from.caches);
+  Array<Part> parts = part_table(from.caches, storage);
   for (Index p = 0; p < storage.part_count; ++p) {
     parts[p].cache = from.caches.cache_begin[p];
     parts[p].cached = from.caches.cached_by(p);
@@ -231,12 +237,10 @@ DeviceStorage<V> build_on_device(Device device, const Csr<V>& matrix, const Sour
   Array<Index> part_of = ::weft::ehyb::find_parts(matrix, storage.shape, options, parts);
   partition_seconds = partitioning.seconds();
   storage.caches = ::weft::ehyb::group_rows(pattern->view().rows, square, std::move(part_of), parts);
-  storage.part_count = parts;
   const CachesOnDevice on_device(device, storage.caches);
   bool laid_out = false;
   if (all_full) {
-    Array<Part> table = part_table(storage.caches);
-    storage.slice_count = table[parts - 1].slice + table[parts - 1].slices;
+    Array<Part> table = part_table(storage.caches, storage);
     storage.parts = DeviceBuffer<Part>(device, table);
     laid_out =
         lay_out_on_device<V>(device, pattern->view(), matrix.cols / block, blocks, on_device, table, storage, options);
@@ -272,16 +276,17 @@ constexpr int together_for = B == 1   ? 8
 
 template <int B, int Room, class V>
 void launch_multiply(const DeviceStorage<V>& storage, const View<V>& view, const Product<V>& product, Stream stream) {
-  constexpr int threads = Room > 1 && B > 1 ? 512 : threads_for<B>;
+  constexpr int most_threads = Room > 1 && B > 1 ? 512 : threads_for<B>;
   constexpr int together = Room == 1 ? together_for<B> : B == 1 ? 4 : 1;
   const Index stride = (storage.most_cached + 1) * B;
   const std::size_t shared = static_cast<std::size_t>(stride) * Room * sizeof(V);
   const auto blocks = static_cast<unsigned>(storage.part_count);
+  const int threads = threads_for_parts(storage, most_threads);
   if (storage.extra.pieces > 0)
-    simt::launch_early(WEFT_KERNEL(ehyb_multiply<V, B, together, Room, threads>), blocks, threads, shared, stream, view,
-                       product, stride);
+    simt::launch_early(WEFT_KERNEL(ehyb_multiply<V, B, together, Room, most_threads>), blocks, threads, shared, stream,
+                       view, product, stride);
   else
-    simt::launch(WEFT_KERNEL(ehyb_multiply<V, B, together, Room, threads>), blocks, threads, shared, stream, view,
+    simt::launch(WEFT_KERNEL(ehyb_multiply<V, B, together, Room, most_threads>), blocks, threads, shared, stream, view,
                  product, stride);
 }
 

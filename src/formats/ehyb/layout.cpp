@@ -30,7 +30,7 @@ Storage<V> lay_out(const Csr<V>& matrix, const Blocks& blocks, Caches caches, co
   Array<Index> lengths(static_cast<std::size_t>(pattern.rows));
   storage.order = Array<Index>(caches.rows.size());
   storage.slice_begin = Array<Index>(static_cast<std::size_t>(parts) + 1);
-  parallel_for(parts, 1, [&](Offset p) {
+  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
     const Index first = caches.row_begin[p], count = caches.row_begin[p + 1] - first;
     for (Index i = first; i < first + count; ++i) {
       const Index node = caches.rows[i];
@@ -78,7 +78,7 @@ void fill(const Csr<V>& matrix, const Blocks& blocks, std::span<const V> csr_val
   const Index c = shape.slice_rows;
   storage.columns = Array<std::uint16_t>(static_cast<std::size_t>(storage.entries));
   storage.values = Array<V>(static_cast<std::size_t>(storage.entries * entries));
-  parallel_for(caches.parts(), 1, [&](Offset p) {
+  parallel_for(caches.parts(), caches.parts_at_once(), [&](Offset p) {
     const auto part = static_cast<Index>(p);
     const auto zero = static_cast<std::uint16_t>(caches.cached_by(part));
     for (Index s = storage.slice_begin[p]; s < storage.slice_begin[p + 1]; ++s) {

@@ -34,28 +34,29 @@ struct View {
 };
 
 /// Copies what a part caches of x to shared memory, from element `to` on, and the zero behind it.
-template <int B, int Threads, class V>
+template <int B, class V>
 __device__ __forceinline__ void load_cache(const View<V>& view, const Part& part, const V* x, simt::Shared<V> cache,
                                            Index to) {
   constexpr int together = 8;  // loads of a thread on their way
   const Index* const cached = view.cached + part.cache;
-  const auto count = part.cached * B;
-  for (Index first = static_cast<Index>(threadIdx.x); first < count; first += together * Threads) {
+  const Index count = part.cached * B;
+  const auto threads = static_cast<Index>(blockDim.x);
+  for (Index first = static_cast<Index>(threadIdx.x); first < count; first += together * threads) {
     Index node[together];
     V element[together];
     WEFT_UNROLL
     for (int i = 0; i < together; ++i) {
-      const Index at = first + i * Threads;
+      const Index at = first + i * threads;
       node[i] = simt::load_readonly(cached + (at < count ? at : first) / B);
     }
     WEFT_UNROLL
     for (int i = 0; i < together; ++i) {
-      const Index at = first + i * Threads;
+      const Index at = first + i * threads;
       element[i] = simt::load_readonly(x + static_cast<Offset>(node[i]) * B + (at < count ? at : first) % B);
     }
     WEFT_UNROLL
     for (int i = 0; i < together; ++i)
-      if (first + i * Threads < count) cache[to + first + i * Threads] = element[i];
+      if (first + i * threads < count) cache[to + first + i * threads] = element[i];
   }
   if (threadIdx.x < B) cache[to + count + static_cast<Index>(threadIdx.x)] = V(0);
 }
@@ -203,15 +204,15 @@ __device__ __forceinline__ void finish_slot(const View<V>& view, const Part& par
 /// A block of threads a part; its warps take slices as they are done with others. Which warp sums a slice does not
 /// change the sum. B: the size of blocks. Together: columns (B = 1) or blocks on their way at once. Room: vectors.
 /// `stride`: elements that a vector's cache has room for.
-template <class V, int B, int Together, int Room, int Threads>
-__global__ void __launch_bounds__(Threads) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
+template <class V, int B, int Together, int Room, int MostThreads>
+__global__ void __launch_bounds__(MostThreads, 1) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
   WEFT_DYNAMIC_SHARED(V, cache, static_cast<Offset>(stride) * Room);
   WEFT_SHARED(Index, taken, 1);
   const Part part = view.parts[blockIdx.x];
   WEFT_UNROLL
   for (int j = 0; j < Room; ++j)
-    load_cache<B, Threads>(view, part, product.x + static_cast<std::size_t>(j) * product.x_stride, cache, j * stride);
-  if (threadIdx.x == 0) taken[0] = Threads / 32;
+    load_cache<B>(view, part, product.x + static_cast<std::size_t>(j) * product.x_stride, cache, j * stride);
+  if (threadIdx.x == 0) taken[0] = static_cast<Index>(blockDim.x / 32);
   simt::wait_for_earlier_kernels();  // they sum the extra part
   simt::sync_block();
   const int lane = simt::lane_id();

@@ -144,7 +144,7 @@ Caches group_rows(Index nodes, bool square, Array<Index> part_of, Index parts) {
   for (Index p = 0; p <= parts; ++p) caches.row_begin[p] = static_cast<Index>(starts[p]);
   if (!square) return caches;
   caches.own_place = Array<Index>(static_cast<std::size_t>(nodes));
-  parallel_for(parts, 1, [&](Offset p) {
+  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
     for (Index i = caches.row_begin[p]; i < caches.row_begin[p + 1]; ++i)
       caches.own_place[caches.rows[i]] = i - caches.row_begin[p];
   });
@@ -160,7 +160,7 @@ void find_caches(const Blocks& blocks, const Shape& shape, Caches& caches) {
   caches.whole = Array<std::uint8_t>(static_cast<std::size_t>(parts), 1);
   caches.cache_begin = Array<Offset>(static_cast<std::size_t>(parts) + 1);
   std::vector<std::vector<Index>> guests(static_cast<std::size_t>(parts));
-  parallel_for(parts, 1, [&](Offset p) {
+  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
     const auto part = static_cast<Index>(p);
     std::vector<Index>& list = guests[p];
     for (Index i = caches.row_begin[p]; i < caches.row_begin[p + 1]; ++i) {
@@ -195,7 +195,7 @@ void find_caches(const Blocks& blocks, const Shape& shape, Caches& caches) {
   });
   prefix_sum(caches.cache_begin.data(), parts);
   caches.cached = Array<Index>(static_cast<std::size_t>(caches.cache_begin[parts]));
-  parallel_for(parts, 1, [&](Offset p) {
+  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
     Index* to = caches.cached.data() + caches.cache_begin[p];
     if (square)
       to = std::copy(caches.rows.data() + caches.row_begin[p], caches.rows.data() + caches.row_begin[p + 1], to);

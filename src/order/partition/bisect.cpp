@@ -1,4 +1,5 @@
 // Two halves grown level by level and refined as Fiduccia and Mattheyses (1982) do it, then halves of the halves.
+#include <cstdint>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ class Halves {
         locked_(size(), 0) {}
 
   void grow(Index start) {
-    std::fill(half_of_.begin(), half_of_.end(), char(1));
+    std::fill(half_of_.begin(), half_of_.end(), std::uint8_t{1});
     weight_[0] = 0;
     weight_[1] = target_[0] + target_[1];
     std::priority_queue<std::pair<Offset, Index>> best;
@@ -71,7 +72,7 @@ class Halves {
       });
     return sum;
   }
-  const std::vector<char>& half_of() const { return half_of_; }
+  const std::vector<std::uint8_t>& half_of() const { return half_of_; }
 
  private:
   static constexpr Offset none = std::numeric_limits<Offset>::min();
@@ -92,7 +93,7 @@ class Halves {
         gain_[node] += across ? weight : -Offset(weight);
         at_border |= across;
       });
-      if (at_border) queues[int(half_of_[node])].emplace(gain_[node], -node);
+      if (at_border) queues[half_of_[node]].emplace(gain_[node], -node);
     }
     const Index patience = std::max<Index>(50, graph_.nodes / 50);
     std::vector<Index> moved;
@@ -108,7 +109,7 @@ class Halves {
       graph_.each_neighbour(node, [&](Index neighbour, Index weight) {
         if (locked_[neighbour]) return;
         gain_[neighbour] += half_of_[neighbour] == half_of_[node] ? -2 * Offset(weight) : 2 * Offset(weight);
-        queues[int(half_of_[neighbour])].emplace(gain_[neighbour], -neighbour);
+        queues[half_of_[neighbour]].emplace(gain_[neighbour], -neighbour);
       });
       const Offset now = imbalance();
       if (now < best_imbalance || (now == best_imbalance && gained > best_gained)) {
@@ -153,21 +154,21 @@ class Halves {
     const int from = half_of_[node];
     weight_[from] -= graph_.node_weight(node);
     weight_[1 - from] += graph_.node_weight(node);
-    half_of_[node] = static_cast<char>(1 - from);
+    half_of_[node] = static_cast<std::uint8_t>(1 - from);
   }
 
   const NodeGraph& graph_;
   Offset target_[2];
   Offset slack_;
   Offset weight_[2] = {0, 0};
-  std::vector<char> half_of_;
+  std::vector<std::uint8_t> half_of_;
   std::vector<Offset> gain_;
-  std::vector<char> locked_;
+  std::vector<std::uint8_t> locked_;
 };
 
 /// The node that a breadth-first search from `start` meets last.
 Index furthest_from(const NodeGraph& graph, Index start) {
-  std::vector<char> seen(static_cast<std::size_t>(graph.nodes), 0);
+  std::vector<std::uint8_t> seen(static_cast<std::size_t>(graph.nodes), 0);
   std::vector<Index> line = {start};
   seen[start] = 1;
   for (std::size_t next = 0; next < line.size(); ++next)
@@ -201,14 +202,14 @@ class Bisection {
     }
     pulse_(double(first_part) / all_parts_);
     const Index left_parts = parts / 2;
-    const std::vector<char> half_of = halve(subgraph(graph_, nodes, number_), left_parts, parts);
+    const std::vector<std::uint8_t> half_of = halve(subgraph(graph_, nodes, number_), left_parts, parts);
     std::vector<Index> halves[2];
-    for (std::size_t i = 0; i < nodes.size(); ++i) halves[int(half_of[i])].push_back(nodes[i]);
+    for (std::size_t i = 0; i < nodes.size(); ++i) halves[half_of[i]].push_back(nodes[i]);
     split(halves[0], first_part, left_parts);
     split(halves[1], first_part + left_parts, parts - left_parts);
   }
 
-  static std::vector<char> halve(const NodeGraph& graph, Index left_parts, Index parts) {
+  static std::vector<std::uint8_t> halve(const NodeGraph& graph, Index left_parts, Index parts) {
     Offset total = 0, heaviest = 0;
     for (Index node = 0; node < graph.nodes; ++node) {
       total += graph.node_weight(node);
@@ -217,9 +218,9 @@ class Bisection {
     const Offset target = total / parts * left_parts + total % parts * left_parts / parts;
     const Offset slack = std::max<Offset>(total / parts / 50, heaviest / 2);
     Halves halves(graph, total, target, slack);
-    std::vector<char> best;
+    std::vector<std::uint8_t> best;
     Offset least = 0;
-    // From both ends; then from where the largest part of what the first try left over is furthest away.
+    // From both ends: the two differ where the graph is not alike there.
     const Index rim = furthest_from(graph, 0);
     const Index starts[] = {rim, furthest_from(graph, rim)};
     for (const Index start : starts) {

@@ -206,6 +206,7 @@ TEST(Partition, CanBeCancelledAndTellsHowFarItIs) {
     const Partition whole = partition(matrix, options);
     EXPECT_TRUE(rises) << to_string(method);
     EXPECT_EQ(last, 1) << to_string(method);
+    EXPECT_GE(calls, method == Partitioner::contiguous ? 2 : 3) << to_string(method);
     for (const int after : {0, 1, calls / 2}) {
       int told = 0;
       options.progress = [&](double) { return told++ < after; };
@@ -237,7 +238,7 @@ TEST(Metis, LeavesSignalHandlersAsTheyWere) {
   };
   partition(matrix, {.parts = 64, .method = Partitioner::metis, .progress = look});
   sigaction(SIGTERM, &before, &after);
-  EXPECT_GT(calls, 3);
+  EXPECT_GE(calls, 3);
   EXPECT_GE(mine_during, calls / 2);  // METIS may have taken it again this very moment
   EXPECT_EQ(after.sa_sigaction, mine.sa_sigaction);
   EXPECT_NE(after.sa_flags & SA_SIGINFO, 0);

@@ -121,9 +121,12 @@ TEST(Refine, NeverMakesTheCutLargerOrPartsTooLarge) {
     Array<Index> part_of = random_parts(graph.nodes, 5, 3);
     const std::vector<Index> before = sizes_of(part_of, 5);
     const Index limit = graph.nodes / 5 + 3;
-    const Offset cut = cut_of(graph, part_of);
-    refine(graph, 5, limit, part_of, Pulse());
-    EXPECT_LE(cut_of(graph, part_of), cut) << name;
+    Offset cut = cut_of(graph, part_of);
+    for (int again = 0; again < 8; ++again) {  // also when there is hardly anything to gain any more
+      refine(graph, 5, limit, part_of, Pulse());
+      EXPECT_LE(cut_of(graph, part_of), cut) << name;
+      cut = cut_of(graph, part_of);
+    }
     const std::vector<Index> after = sizes_of(part_of, 5);
     for (std::size_t part = 0; part < 5; ++part) EXPECT_LE(after[part], std::max(before[part], limit)) << name;
   }
