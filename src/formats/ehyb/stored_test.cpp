@@ -17,7 +17,10 @@ using ::testing::HasSubstr;
 
 template <Value V>
 StoredArrays stored(const Csr<V>& matrix, const std::string& name, Device device) {
-  return format().storing<V>().store(matrix, {.parameters = parse_format(name).parameters, .store_for = device});
+  BuildOptions options;
+  options.parameters = parse_format(name).parameters;
+  options.store_for = device;
+  return format().storing<V>().store(matrix, options);
 }
 
 /// The same arrays, one of them changed by change(Array<T>&).
@@ -139,8 +142,9 @@ TEST(EhybStored, AnotherDeviceTakesThePartsOnly) {
       const StoredArrays arrays = stored(matrix, "ehyb:parts=5", target);
       const Loaded<double> loaded = format().storing_f64.load(arrays, matrix, {.device = device});
       EXPECT_EQ(loaded.as_stored, cpu_to_cpu);
-      const auto before = build_storage(matrix, cpu_limits<double>(), {.parameters = {{"parts", 5}}});
-      if (target.is_cpu()) EXPECT_TRUE(std::ranges::equal(loaded.op->partition()->part_of, before.caches.part_of));
+      // The parts of the file, which are smaller than either device would have them.
+      const Storage<double> file = from_arrays<double>(arrays, 400, 400);
+      EXPECT_TRUE(std::ranges::equal(loaded.op->partition()->part_of, file.caches.part_of));
       const Array<double> y = product(*loaded.op, device, x, 400);
       std::vector<double> expected(400);
       reference_apply<double>(Op::none, 1, matrix, x, 0, expected);
@@ -149,7 +153,7 @@ TEST(EhybStored, AnotherDeviceTakesThePartsOnly) {
 }
 
 TEST(EhybStored, ForgedArraysAreRefusedInASentence) {
-  const Csr<double> matrix = generate<double>("gen:uniform:70:6");
+  const Csr<double> matrix = test::random_rows<double>(70, std::vector<Index>(70, 20));
   const StoredArrays arrays = stored(matrix, "ehyb:cache=24:padding=100", Device::cpu());
   ASSERT_GT(arrays.get<Index>("extra_rows").size(), 3u);
   ASSERT_GT(arrays.get<Index>("guests").size(), 3u);
