@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 
 #include "options.hpp"
 
@@ -11,13 +12,14 @@ struct ConvertOptions {
   std::string source;
   std::string output;
   std::string format = "csr";
+  std::string device;
   GivenPartition partition;
 };
 
 template <Value V>
-int convert_file(const ConvertOptions& options) {
+int convert_file(const ConvertOptions& options, std::optional<Device> device) {
   const Csr<V> matrix = load<V>(options.source, options.reading);
-  save(options.output, matrix, options.format, options.partition.read(matrix.rows));
+  save(options.output, matrix, options.format, options.partition.read(matrix.rows), device);
   return success;
 }
 
@@ -25,7 +27,9 @@ int run(const ConvertOptions& options) {
   options.common.apply();
   require_matrix_target(options.output);
   require_storable(options.format, options.output);
-  return with_type(options.reading.value_type(), [&]<Value V>() { return convert_file<V>(options); });
+  std::optional<Device> device;
+  if (!options.device.empty()) device = Device::parse(options.device);
+  return with_type(options.reading.value_type(), [&]<Value V>() { return convert_file<V>(options, device); });
 }
 
 }  // namespace
@@ -39,8 +43,12 @@ Command add_convert(CLI::App& tool) {
       ->required();
   parser
       ->add_option("--format", options->format,
-                   "how a .weft file keeps the matrix: csr, or packed as bro-ell or bro-coo (default csr)")
+                   "how a .weft file keeps the matrix: csr, or packed as bro-ell, bro-coo or ehyb (default csr)")
       ->type_name("FORMAT");
+  parser
+      ->add_option("--device", options->device,
+                   "what ehyb is stored for: cpu or gpu, there or not (default gpu if there is one, else cpu)")
+      ->type_name("DEVICE");
   options->partition.add_to(*parser);
   options->reading.add_to(*parser);
   options->common.add_to(*parser);

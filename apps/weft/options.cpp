@@ -51,12 +51,12 @@ Csr<V> load(const std::string& source, const ReadingOptions& reading) {
 
 template <Value V>
 void save(const std::string& path, const Csr<V>& matrix, const std::string& format,
-          const std::shared_ptr<const Partition>& partition) {
+          const std::shared_ptr<const Partition>& partition, std::optional<Device> device) {
   const bool packed = format != "csr";
   {
     ProgressBar bar("writing " + path);
     if (packed)
-      write_weft_as<V>(path, matrix, format, bar.callback(), partition);
+      write_weft_as<V>(path, matrix, format, bar.callback(), partition, device);
     else
       write_matrix<V>(path, matrix, bar.callback());
   }
@@ -64,9 +64,10 @@ void save(const std::string& path, const Csr<V>& matrix, const std::string& form
                    with_noun(matrix.nonzeros(), "nonzero"), packed ? " as " + format : ""));
 }
 
-#define WEFT_INSTANTIATE(V)                                           \
-  template Csr<V> load<V>(const std::string&, const ReadingOptions&); \
-  template void save<V>(const std::string&, const Csr<V>&, const std::string&, const std::shared_ptr<const Partition>&);
+#define WEFT_INSTANTIATE(V)                                                    \
+  template Csr<V> load<V>(const std::string&, const ReadingOptions&);          \
+  template void save<V>(const std::string&, const Csr<V>&, const std::string&, \
+                        const std::shared_ptr<const Partition>&, std::optional<Device>);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 void GivenPartition::add_to(CLI::App& parser) {

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -62,10 +63,11 @@ struct ReadingOptions {
 template <Value V>
 Csr<V> load(const std::string& source, const ReadingOptions& reading);
 
-/// Writes a matrix under a progress bar, and notes that it did. `format` and `partition` are for .weft files.
+/// Writes a matrix under a progress bar, and notes that it did. `format`, `partition` and `device` (to
+/// store for) are for .weft files.
 template <Value V>
 void save(const std::string& path, const Csr<V>& matrix, const std::string& format = "csr",
-          const std::shared_ptr<const Partition>& partition = nullptr);
+          const std::shared_ptr<const Partition>& partition = nullptr, std::optional<Device> device = {});
 
 /// `--partition FILE`, for formats that keep rows in parts.
 struct GivenPartition {

@@ -100,7 +100,9 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
                         candidate.verdict);
   text += fmt::format("memory    {}, {:.2f} bytes a nonzero\n", bytes_text(static_cast<double>(plan.bytes)),
                       plan.bytes_per_nonzero);
-  text += fmt::format("set-up    {}\n", seconds_text(plan.planning_seconds));
+  text += fmt::format("set-up    {}", seconds_text(plan.planning_seconds));
+  if (plan.partition_seconds > 0) text += fmt::format(", {} of it for the parts", seconds_text(plan.partition_seconds));
+  text += "\n";
   text += fmt::format("time      {} a product, {:.2f} GFLOP/s\n", seconds_text(summary.seconds),
                       2 * static_cast<double>(plan.nonzeros) / summary.seconds / 1e9);
   text += fmt::format("norm(y)   {:.15g}\n", summary.norm);
@@ -125,6 +127,7 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
                                  {"format", plan.format},
                                  {"ordering", to_string(plan.ordering)},
                                  {"ordering_seconds", plan.ordering_seconds},
+                                 {"partition_seconds", plan.partition_seconds},
                                  {"stored", plan.stored},
                                  {"bytes", plan.bytes},
                                  {"planning_seconds", plan.planning_seconds},

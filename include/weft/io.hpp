@@ -1,9 +1,11 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/device.hpp>
 #include <weft/partition.hpp>
 #include <weft/runtime.hpp>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -42,10 +44,11 @@ void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress
 /// The same, with the matrix in a format that says it is storable (see formats.hpp), with numbers if you like:
 /// "bro-ell:h=64"; "csr" is what write_weft does. `load_plan` takes it up as it is stored. Throws Error(unsupported),
 /// naming the formats that can be stored, for another one, and what the format refuses.
-/// A format that keeps the rows in parts takes those of `partition`, if there is one.
+/// A format that keeps the rows in parts takes those of `partition`, if there is one. One whose storage depends on the
+/// device stores for `device`, which need not be there; without one for a GPU if there is one here, else for the CPU.
 template <Value V>
 void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress = {},
-                   const std::shared_ptr<const Partition>& partition = nullptr);
+                   const std::shared_ptr<const Partition>& partition = nullptr, std::optional<Device> device = {});
 
 /// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is
 /// a file, told by its content.

@@ -2,6 +2,7 @@
 #include <weft/csr.hpp>
 #include <weft/runtime.hpp>
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -59,5 +60,13 @@ template <Value V>
 Csr<V> permute(const Csr<V>& matrix, const Order& order, Array<Offset>* positions = nullptr) {
   return permute(matrix, order.rows, order.columns, positions);
 }
+
+/// to[i] = from[order[i]]: a vector in this order. An empty order copies. Throws Error(invalid_argument) unless both
+/// vectors, and the order, have the same length; every number of the order must be one of an element.
+void gather(std::span<const float> from, std::span<const Index> order, std::span<float> to);
+void gather(std::span<const double> from, std::span<const Index> order, std::span<double> to);
+/// And back: to[order[i]] = from[i].
+void scatter(std::span<const float> from, std::span<const Index> order, std::span<float> to);
+void scatter(std::span<const double> from, std::span<const Index> order, std::span<double> to);
 
 }  // namespace weft

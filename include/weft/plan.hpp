@@ -62,12 +62,13 @@ struct PlanInfo {
   Offset nonzeros = 0;
   std::size_t bytes = 0;  ///< what the device holds for the matrix (and its transpose, if asked for)
   double bytes_per_nonzero = 0;
-  Offset padding = 0;           ///< entries stored besides the matrix's own (without the transposed matrix)
-  double setup_seconds = 0;     ///< building the chosen format
-  double upload_seconds = 0;    ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
-  double ordering_seconds = 0;  ///< finding the order and reordering the matrix
-  double planning_seconds = 0;  ///< everything between the call of plan() and its return
-  double product_seconds = 0;   ///< measured by auto; 0 for a named format
+  Offset padding = 0;            ///< entries stored besides the matrix's own (without the transposed matrix)
+  double setup_seconds = 0;      ///< building the chosen format
+  double upload_seconds = 0;     ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
+  double partition_seconds = 0;  ///< the part of it that put rows into parts; 0 for formats without
+  double ordering_seconds = 0;   ///< finding the order and reordering the matrix
+  double planning_seconds = 0;   ///< everything between the call of plan() and its return
+  double product_seconds = 0;    ///< measured by auto; 0 for a named format
   bool deterministic = true;
   bool transpose = false;
   bool stored = false;  ///< `load_plan` took the format from the file as it was
@@ -106,6 +107,31 @@ class Plan {
   void apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {});
   void apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream = {});
 
+  /// The order that the plan keeps rows and columns in; empty parts keep the caller's. A solver that keeps its vectors
+  /// in it saves every product the way there and back:
+  ///
+  ///   const Order order = plan.ordering();
+  ///   gather(b, order.rows, own_b);      // once
+  ///   ... iterate with plan.apply_in_order(p, q) ...
+  ///   scatter(own_x, order.columns, x);  // once
+  ///
+  /// Row and column orders are the same for square matrices in formats of their own order. May allocate, on the device
+  /// too (by the first call only); the plan's info does not count that.
+  Order ordering();
+
+  /// y = alpha A x + beta y with x in the order of the columns and y in that of the rows, to the bit what `apply` gives
+  /// but for their order (up to rounding with a PlanOptions::order). Formats without an order of their own do what
+  /// `apply` does. Never the transposed matrix: that one is stored in an order of its own. Throws as `apply`, and
+  /// Error(invalid_argument) before the first call of `ordering`.
+  void apply_in_order(std::span<const V> x, std::span<V> y) { apply_in_order(V(1), x, V(0), y); }
+  void apply_in_order(V alpha, std::span<const V> x, V beta, std::span<V> y);
+  void apply_in_order(V alpha, Vectors<const V> x, V beta, Vectors<V> y);
+  void apply_in_order(DeviceSpan<const V> x, DeviceSpan<V> y, Stream stream = {}) {
+    apply_in_order(V(1), x, V(0), y, stream);
+  }
+  void apply_in_order(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {});
+  void apply_in_order(V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream = {});
+
   /// New numbers for the same pattern, in the order of the Csr the plan was made from. No new planning.
   void update_values(std::span<const V> csr_values);
 
@@ -113,12 +139,16 @@ class Plan {
   Device device() const { return info_.device; }
 
  private:
-  void run(Op op, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y, std::size_t y_size,
+  enum class Way { callers, in_order, transposed };
+  void run(Way way, V alpha, Vectors<const V> x, V beta, Vectors<V> y);
+  void run(Way way, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream);
+  void run(Way way, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y, std::size_t y_size,
            std::size_t y_stride, int count, Stream stream);
   std::unique_ptr<Operator<V>> forward_;
   std::unique_ptr<Operator<V>> transposed_;
   Array<Offset> positions_;  // entry of the transposed matrix -> entry of the matrix
   PlanInfo info_;
+  bool ordered_ = false;  // `ordering` has been called
 };
 
 /// Chooses a format for `matrix` (which must be canonical) and builds it. The plan may share the matrix's arrays; after

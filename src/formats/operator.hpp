@@ -1,8 +1,11 @@
 #pragma once
 #include <weft/device.hpp>
+#include <weft/order.hpp>
+#include <weft/partition.hpp>
 #include <weft/types.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -49,6 +52,15 @@ class Operator {
   /// New values in the order of the Csr the operator was built from; the length has been checked.
   virtual void update_values(std::span<const V> csr_values) = 0;
   virtual OperatorInfo info() const = 0;
+
+  /// The order that the format keeps rows and columns in, which saves it the way to the caller's and back; empty: it
+  /// has none. Makes ready what apply_in_order needs, so it may allocate.
+  virtual Order ordering() { return {}; }
+  /// As `apply`, with x and y in that order. `ordering` has been called.
+  virtual void apply_in_order(const Product<V>& product, Stream stream) { apply(product, stream); }
+
+  /// The parts that the format keeps the rows in, for others to take; null: it has none.
+  virtual std::shared_ptr<const Partition> partition() const { return nullptr; }
 };
 
 }  // namespace weft

@@ -25,6 +25,8 @@ struct BuildOptions {
   std::map<std::string, std::int64_t> parameters = {};  ///< as given by the user; in their ranges
   /// Of the rows of the matrix to build (and its columns alike, if it is square); none: find one, if you need one.
   std::shared_ptr<const Partition> partition = nullptr;
+  std::optional<Device> store_for =
+      {};  ///< in `store`: the device that will load it; it may not be there. None: choose
 
   std::int64_t parameter(const std::string& name, std::int64_t otherwise) const {
     const auto found = parameters.find(name);

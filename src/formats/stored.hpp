@@ -21,8 +21,8 @@ struct BuildOptions;
 
 class StoredArrays {
  public:
-  using Elements = std::variant<Array<std::uint8_t>, Array<std::uint32_t>, Array<std::int32_t>, Array<std::int64_t>,
-                                Array<float>, Array<double>>;
+  using Elements = std::variant<Array<std::uint8_t>, Array<std::uint16_t>, Array<std::uint32_t>, Array<std::int32_t>,
+                                Array<std::int64_t>, Array<float>, Array<double>>;
 
   template <class T>
   void add(std::string name, Array<T> elements) {
@@ -53,6 +53,12 @@ class StoredArrays {
   std::vector<std::pair<std::string, Elements>> arrays_;
 };
 
+template <Value V>
+struct Loaded {
+  std::unique_ptr<Operator<V>> op;
+  bool as_stored = true;  ///< nothing was encoded anew
+};
+
 /// What a format that can be stored provides; all null for one that cannot. The values are the array "values", which
 /// has elements of V.
 template <Value V>
@@ -61,9 +67,9 @@ struct Storing {
   /// The matrix that arrays from anywhere hold. Nothing is believed: every size, width and number is checked. Throws
   /// Error(parse), with a sentence to stand behind a colon, unless they are what `store` makes of a canonical matrix.
   Csr<V> (*unpack)(const StoredArrays& arrays, Index rows, Index cols) = nullptr;
-  /// An operator of arrays that `unpack` made `matrix` of: nothing is encoded anew.
-  std::unique_ptr<Operator<V>> (*load)(const StoredArrays& arrays, const Csr<V>& matrix,
-                                       const BuildOptions& options) = nullptr;
+  /// An operator of arrays that `unpack` made `matrix` of: nothing is encoded anew, unless it was stored for a device
+  /// that is too different.
+  Loaded<V> (*load)(const StoredArrays& arrays, const Csr<V>& matrix, const BuildOptions& options) = nullptr;
 };
 
 }  // namespace weft

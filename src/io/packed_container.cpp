@@ -40,6 +40,9 @@ StoredArrays arrays_of(const Container& container) {
       case ElementType::u8:
         add.template operator()<std::uint8_t>();
         break;
+      case ElementType::u16:
+        add.template operator()<std::uint16_t>();
+        break;
       case ElementType::u32:
         add.template operator()<std::uint32_t>();
         break;
@@ -97,7 +100,7 @@ WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 template <Value V>
 void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress,
-                   const std::shared_ptr<const Partition>& partition) {
+                   const std::shared_ptr<const Partition>& partition, std::optional<Device> device) {
   if (partition) require_partition(*partition, matrix.rows);
   const FormatName name = parse_format(format);
   if (name.format->name == io::csr_kind) return write_weft(path, matrix, std::move(progress));
@@ -109,9 +112,11 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
     throw Error(ErrorCode::unsupported,
                 "a .weft file cannot hold format '" + name.format->name + "'; it can hold: " + names);
   }
-  const StoredArrays arrays = found->storing<V>().store(
-      matrix,
-      {.device = Device::cpu(), .variant = name.variant, .parameters = name.parameters, .partition = partition});
+  const StoredArrays arrays = found->storing<V>().store(matrix, {.device = Device::cpu(),
+                                                                 .variant = name.variant,
+                                                                 .parameters = name.parameters,
+                                                                 .partition = partition,
+                                                                 .store_for = device});
   const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols);
   io::ContainerWriter writer;
   head.add_to(writer);
@@ -124,7 +129,7 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
 
 #define WEFT_INSTANTIATE(V)                                                                       \
   template void write_weft_as<V>(const std::string&, const Csr<V>&, const std::string&, Progress, \
-                                 const std::shared_ptr<const Partition>&);
+                                 const std::shared_ptr<const Partition>&, std::optional<Device>);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

@@ -51,12 +51,15 @@ template <Value V>
 Plan<V>::~Plan() = default;
 
 template <Value V>
-void Plan<V>::run(Op op, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y,
+void Plan<V>::run(Way way, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y,
                   std::size_t y_size, std::size_t y_stride, int count, Stream stream) {
-  const bool transposed = op == Op::transpose;
+  const bool transposed = way == Way::transposed;
   if (transposed && !transposed_)
     throw Error(ErrorCode::invalid_argument,
                 "this plan cannot multiply by the transposed matrix; make it with .transpose = true");
+  if (way == Way::in_order && !ordered_)
+    throw Error(ErrorCode::invalid_argument,
+                "apply_in_order takes vectors in the order that ordering() tells: ask first");
   const auto in = static_cast<std::size_t>(transposed ? info_.rows : info_.cols);
   const auto out = static_cast<std::size_t>(transposed ? info_.cols : info_.rows);
   if (count < 1) throw Error(ErrorCode::invalid_argument, "the number of vectors must be 1 or more");
@@ -69,38 +72,70 @@ void Plan<V>::run(Op op, V alpha, const V* x, std::size_t x_size, std::size_t x_
   Operator<V>& target = transposed ? *transposed_ : *forward_;
   for (int first = 0; first < count; first += max_vectors) {
     const auto j = static_cast<std::size_t>(first);
-    target.apply({alpha, in == 0 ? x : x + j * x_stride, x_stride, beta, y + j * y_stride, y_stride,
-                  std::min(max_vectors, count - first)},
-                 stream);
+    const Product<V> product{alpha,    in == 0 ? x : x + j * x_stride,      x_stride, beta, y + j * y_stride,
+                             y_stride, std::min(max_vectors, count - first)};
+    if (way == Way::in_order)
+      target.apply_in_order(product, stream);
+    else
+      target.apply(product, stream);
   }
 }
 
 template <Value V>
-void Plan<V>::apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y) {
-  require_device(Device::cpu(), info_.device, "x");
-  run(op, alpha, x.data(), x.size(), x.size(), beta, y.data(), y.size(), y.size(), 1, {});
-}
-
-template <Value V>
-void Plan<V>::apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
+void Plan<V>::run(Way way, V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
   require_device(Device::cpu(), info_.device, "x");
   if (x.count != y.count) throw Error(ErrorCode::invalid_argument, "x and y have different numbers of vectors");
-  run(op, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count, {});
+  run(way, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count, {});
 }
 
 template <Value V>
-void Plan<V>::apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) {
-  require_device(x.device(), info_.device, "x");
-  require_device(y.device(), info_.device, "y");
-  run(op, alpha, x.data(), x.size(), x.size(), beta, y.data(), y.size(), y.size(), 1, stream);
-}
-
-template <Value V>
-void Plan<V>::apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
+void Plan<V>::run(Way way, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
   require_device(x.data.device(), info_.device, "x");
   require_device(y.data.device(), info_.device, "y");
   if (x.count != y.count) throw Error(ErrorCode::invalid_argument, "x and y have different numbers of vectors");
-  run(op, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count, stream);
+  run(way, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count,
+      stream);
+}
+
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y) {
+  apply(op, alpha, Vectors<const V>{x, 1, x.size()}, beta, Vectors<V>{y, 1, y.size()});
+}
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
+  run(op == Op::transpose ? Way::transposed : Way::callers, alpha, x, beta, y);
+}
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) {
+  apply(op, alpha, DeviceVectors<const V>{x, 1, x.size()}, beta, DeviceVectors<V>{y, 1, y.size()}, stream);
+}
+template <Value V>
+void Plan<V>::apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
+  run(op == Op::transpose ? Way::transposed : Way::callers, alpha, x, beta, y, stream);
+}
+
+template <Value V>
+Order Plan<V>::ordering() {
+  Order order = forward_->ordering();
+  synchronize(info_.device);
+  ordered_ = true;
+  return order;
+}
+template <Value V>
+void Plan<V>::apply_in_order(V alpha, std::span<const V> x, V beta, std::span<V> y) {
+  apply_in_order(alpha, Vectors<const V>{x, 1, x.size()}, beta, Vectors<V>{y, 1, y.size()});
+}
+template <Value V>
+void Plan<V>::apply_in_order(V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
+  run(Way::in_order, alpha, x, beta, y);
+}
+template <Value V>
+void Plan<V>::apply_in_order(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) {
+  apply_in_order(alpha, DeviceVectors<const V>{x, 1, x.size()}, beta, DeviceVectors<V>{y, 1, y.size()}, stream);
+}
+template <Value V>
+void Plan<V>::apply_in_order(V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
+  run(Way::in_order, alpha, x, beta, y, stream);
 }
 
 template <Value V>

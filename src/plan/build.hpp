@@ -36,6 +36,15 @@ inline std::shared_ptr<const Partition> in_order(const std::shared_ptr<const Par
   return result;
 }
 
+/// The way back.
+inline std::shared_ptr<const Partition> in_callers_numbering(const std::shared_ptr<const Partition>& partition,
+                                                             const Array<Index>& rows) {
+  if (!partition || rows.empty()) return partition;
+  auto result = std::make_shared<Partition>(Partition{partition->parts, Array<Index>(rows.size())});
+  for (std::size_t i = 0; i < rows.size(); ++i) result->part_of[rows[i]] = partition->part_of[i];
+  return result;
+}
+
 template <Value V>
 Stored<V> put_in_order(const Csr<V>& matrix, const Order& order, Device device) {
   Stored<V> stored;
@@ -77,6 +86,7 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
   info.padding = built.padding;
   info.upload_seconds = built.upload_seconds;
   info.setup_seconds = forward.setup_seconds;
+  info.partition_seconds = built.partition_seconds;
   info.product_seconds = forward.product_seconds;
   info.deterministic = forward.choice.format->info.deterministic;
   info.transpose = options.transpose;
@@ -84,12 +94,13 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
   Array<Offset> positions;
   std::unique_ptr<Operator<V>> transposed;
   if (options.transpose) {
-    // The caller's partition is of rows and columns alike only where the matrix is square.
-    const bool square = info.rows == info.cols;
-    Stored<V> other{transpose(stored.matrix, &positions),
-                    nullptr,
-                    {},
-                    square ? in_order(options.partition, order.columns) : nullptr};
+    // A partition is of rows and columns alike only where the matrix is square. What was found for the rows is not
+    // looked for again.
+    std::shared_ptr<const Partition> parts;
+    if (info.rows == info.cols)
+      parts = options.partition ? options.partition : in_callers_numbering(forward.op->partition(), order.rows);
+    parts = in_order(parts, order.columns);
+    Stored<V> other{transpose(stored.matrix, &positions), nullptr, {}, std::move(parts)};
     if (stored.order) {
       // What was the order of the rows is now that of the columns; `positions` leads to the caller's values.
       other.order =
@@ -100,6 +111,7 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
     Built<V> second = build(forward.choice, other, options);
     info.bytes += second.op->info().bytes;
     info.setup_seconds += second.setup_seconds;
+    info.partition_seconds += second.op->info().partition_seconds;
     transposed = std::move(second.op);
   }
   info.bytes_per_nonzero =

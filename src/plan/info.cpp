@@ -46,7 +46,9 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
         << " % padding";
   out << (info.transpose ? " (with the transposed matrix)" : "") << ", "
       << (info.deterministic ? "deterministic" : "not deterministic") << "\n";
-  out << "  set-up " << duration(info.setup_seconds) << ", planning " << duration(info.planning_seconds);
+  out << "  set-up " << duration(info.setup_seconds);
+  if (info.partition_seconds > 0) out << " (" << duration(info.partition_seconds) << " of it for the parts)";
+  out << ", planning " << duration(info.planning_seconds);
   if (info.product_seconds > 0) out << ", one product " << duration(info.product_seconds);
   out << "\n";
 

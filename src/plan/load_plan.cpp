@@ -41,11 +41,12 @@ Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
   Built<V> built;
   built.choice = find_format(format->info.name, options.device, value_type<V>);
   const Stopwatch loading;
-  built.op = format->storing<V>().load(packed.arrays, packed.matrix, {.device = options.device});
+  Loaded<V> loaded = format->storing<V>().load(packed.arrays, packed.matrix, {.device = options.device});
+  built.op = std::move(loaded.op);
   synchronize(options.device);
   built.setup_seconds = loading.seconds();
   PlanInfo info;
-  info.stored = true;
+  info.stored = loaded.as_stored;
   return finish_plan<V>(std::move(built), std::move(info), {packed.matrix, nullptr, {}, nullptr}, {}, options, watch);
 }
 

@@ -58,7 +58,7 @@ VectorMoves<V> moves_on(Device device) {
 
 template <Value V>
 VectorOrder<V>::VectorOrder(Device device, Index rows, Index cols, const Order& order)
-    : device_(device), rows_(rows), cols_(cols), moves_(moves_on<V>(device)) {
+    : device_(device), rows_(rows), cols_(cols), order_(order), moves_(moves_on<V>(device)) {
   if (!order.columns.empty()) {
     columns_ = placed(device, order.columns);
     x_ = room(device, cols);
@@ -138,6 +138,13 @@ class ReorderedOperator final : public Operator<V> {
 
   void apply(const Product<V>& product, Stream stream) override { order_->apply(*inner_, product, stream); }
 
+  /// The reordered matrix's own order, or the order that it was put in: either way nothing is left to permute.
+  Order ordering() override {
+    const Order inner = inner_->ordering();
+    return {compose(order_->order().rows, inner.rows), compose(order_->order().columns, inner.columns)};
+  }
+  void apply_in_order(const Product<V>& product, Stream stream) override { inner_->apply_in_order(product, stream); }
+
   void update_values(std::span<const V> csr_values) override {
     if (positions_.empty()) return inner_->update_values(csr_values);
     Array<V> values(csr_values.size());
@@ -146,6 +153,9 @@ class ReorderedOperator final : public Operator<V> {
     inner_->update_values(values);
   }
 
+  /// Of the reordered rows.
+  std::shared_ptr<const Partition> partition() const override { return inner_->partition(); }
+
   OperatorInfo info() const override {
     OperatorInfo info = inner_->info();
     info.bytes += order_->bytes();
@@ -153,6 +163,14 @@ class ReorderedOperator final : public Operator<V> {
   }
 
  private:
+  static Array<Index> compose(const Array<Index>& outer, const Array<Index>& inner) {
+    if (inner.empty()) return outer;
+    if (outer.empty()) return inner;
+    Array<Index> both(inner.size());
+    parallel_for(static_cast<std::int64_t>(both.size()), grain, [&](std::int64_t i) { both[i] = outer[inner[i]]; });
+    return both;
+  }
+
   std::unique_ptr<Operator<V>> inner_;
   std::shared_ptr<VectorOrder<V>> order_;
   Array<Offset> positions_;

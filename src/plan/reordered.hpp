@@ -28,6 +28,7 @@ class VectorOrder {
   /// y = alpha A x + beta y in the caller's order, where `inner` is A reordered.
   void apply(Operator<V>& inner, const Product<V>& product, Stream stream);
 
+  const Order& order() const { return order_; }
   std::size_t bytes() const;  ///< of the row and column numbers
 
  private:
@@ -51,6 +52,7 @@ class VectorOrder {
   Device device_;
   Index rows_;
   Index cols_;
+  Order order_;
   VectorMoves<V> moves_;
   Placed<Index> columns_;  // column j of the reordered matrix is this one; none when the columns keep their order
   Placed<Index> places_;   // row i of the matrix is this one of the reordered; none when the rows keep theirs

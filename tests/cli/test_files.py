@@ -58,7 +58,8 @@ def test_f32_rounds(succeed, tmp_path):
             assert (value == 0.3333333333333333) == (value_type == "f64")
 
 
-@pytest.mark.parametrize("format_name", ["bro-ell", "bro-coo", "bro-ell:h=32:sym=64", "bro-coo:steps=4"])
+@pytest.mark.parametrize("format_name", ["bro-ell", "bro-coo", "bro-ell:h=32:sym=64", "bro-coo:steps=4", "ehyb",
+                                         "ehyb:cache=30"])
 @pytest.mark.parametrize("source", ["gen:uniform:200:7", "gen:empty-rows:300", "gen:poisson2d:30"])
 def test_packed_files_keep_every_bit_and_every_command_takes_them(succeed, tmp_path, format_name, source):
     succeed("gen", source, "-o", "a.mtx")
@@ -80,6 +81,23 @@ def test_a_packed_file_is_multiplied_as_it_is_stored(succeed):
         assert summary["stored"] == stored and (summary["format"] == name) == stored
 
 
+def test_ehyb_is_stored_for_a_device_and_others_take_its_parts(succeed):
+    def norm(*arguments):
+        summary = json.loads(succeed("spmv", "a.weft", "--check", "--json", *arguments))
+        assert summary["correct"]
+        return summary["stored"], summary["norm"]
+
+    plain = json.loads(succeed("spmv", "gen:poisson2d:30", "--format", "ehyb", "--json"))
+    succeed("convert", "gen:poisson2d:30", "-o", "a.weft", "--format", "ehyb", "--device", "cpu")
+    assert norm() == (True, plain["norm"]) and "as stored in the file" in succeed("spmv", "a.weft")
+    assert norm("--format", "ehyb") == (True, plain["norm"])
+    assert not norm("--device", "emulator")[0] and not norm("--type", "f32")[0] and not norm("--format", "csr")[0]
+    succeed("convert", "gen:poisson2d:30", "-o", "a.weft", "--format", "ehyb", "--device", "emulator")
+    assert norm("--device", "emulator")[0] and norm("--device", "emulator", "--transpose")[0] and not norm()[0]
+    succeed("convert", "gen:poisson2d:30", "-o", "a.weft", "--format", "ehyb", "--device", "gpu")  # there or not
+    assert not norm()[0]
+
+
 def test_packed_files_are_smaller(succeed, tmp_path):
     succeed("gen", "gen:poisson2d:60", "-o", "plain.weft")
     succeed("convert", "plain.weft", "-o", "packed.weft", "--format", "bro-ell")
@@ -88,14 +106,14 @@ def test_packed_files_are_smaller(succeed, tmp_path):
 
 def test_what_cannot_be_stored_is_told_before_anything_is_read(refuse):
     sentence = refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "sell")
-    assert "csr, bro-ell, bro-coo" in sentence
+    assert "csr, bro-ell, bro-coo, ehyb" in sentence
     assert ".weft" in refuse(2, "convert", "missing.mtx", "-o", "a.mtx", "--format", "bro-ell")
     assert "bro-ell" in refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "bogus")
     assert "power of two" in refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "bro-ell:h=33")
     refuse(2, "convert", "missing.mtx", "-o", "a.weft", "--format", "auto")
 
 
-@pytest.mark.parametrize("format_name", ["bro-ell", "bro-coo"])
+@pytest.mark.parametrize("format_name", ["bro-ell", "bro-coo", "ehyb"])
 @pytest.mark.parametrize("command", ["spmv", "info", "bench"])
 def test_packed_files_that_were_cut_or_altered_are_refused(succeed, refuse, tmp_path, format_name, command):
     succeed("convert", "gen:uniform:50:5", "-o", "a.weft", "--format", format_name)

@@ -99,12 +99,11 @@ Storing<V> storing() {
               },
           .unpack = [](const StoredArrays& arrays, Index rows,
                        Index cols) { return decode(from_arrays<V>(arrays, rows, cols)); },
-          .load = [](const StoredArrays& arrays, const Csr<V>& matrix,
-                     const BuildOptions& options) -> std::unique_ptr<Operator<V>> {
+          .load = [](const StoredArrays& arrays, const Csr<V>& matrix, const BuildOptions& options) -> Loaded<V> {
             Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
-            if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(std::move(storage));
+            if (options.device.is_cpu()) return {std::make_unique<CpuOperator<V>>(std::move(storage))};
             storage.has_empty_rows = any_empty_row(matrix.offsets);
-            return WEFT_GPU_LOADER(bro_coo, V, Storage<V>, options.device)(storage, matrix, options.device);
+            return {WEFT_GPU_LOADER(bro_coo, V, Storage<V>, options.device)(storage, matrix, options.device)};
           }};
 }
 

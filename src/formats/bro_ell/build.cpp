@@ -61,12 +61,11 @@ Storing<V> storing() {
                   const BuildOptions& options) { return to_arrays(encode(matrix, choose_shape(options), options)); },
       .unpack = [](const StoredArrays& arrays, Index rows,
                    Index cols) { return decode(from_arrays<V>(arrays, rows, cols)); },
-      .load = [](const StoredArrays& arrays, const Csr<V>& matrix,
-                 const BuildOptions& options) -> std::unique_ptr<Operator<V>> {
+      .load = [](const StoredArrays& arrays, const Csr<V>& matrix, const BuildOptions& options) -> Loaded<V> {
         Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
         storage.kept = matrix.nonzeros();
-        if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(std::move(storage), matrix.offsets);
-        return WEFT_GPU_LOADER(bro_ell, V, Storage<V>, options.device)(storage, matrix, options.device);
+        if (options.device.is_cpu()) return {std::make_unique<CpuOperator<V>>(std::move(storage), matrix.offsets)};
+        return {WEFT_GPU_LOADER(bro_ell, V, Storage<V>, options.device)(storage, matrix, options.device)};
       }};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/parallel.hpp"
+#include "core/timer.hpp"
 #include "formats/ehyb/ehyb.hpp"
 #include "formats/padding_limit.hpp"
 #include "formats/vectors.hpp"
@@ -15,10 +16,13 @@ Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const Build
   const Blocks blocks = find_blocks(matrix, options);
   const Shape shape = choose_shape(blocks.pattern.rows, blocks.pattern.block, sizeof(V), limits, options);
   Index parts = 0;
+  const Stopwatch partitioning;
   Array<Index> part_of = find_parts(matrix, shape, options, parts);
+  const double partition_seconds = partitioning.seconds();
   Caches caches = group_rows(blocks.pattern.rows, matrix.rows == matrix.cols, std::move(part_of), parts);
   find_caches(blocks, shape, caches);
   Storage<V> storage = lay_out(matrix, blocks, std::move(caches), shape, options);
+  storage.partition_seconds = partition_seconds;
   lay_out_extra(matrix, blocks, storage);
   fill<V>(matrix, blocks, matrix.values, storage);
   fill_extra<V>(matrix.values, storage.extra);
@@ -62,7 +66,23 @@ class CpuOperator final : public Operator<V> {
   }
 
   void apply(const Product<V>& product, Stream) override {
-    multiply_with(product, storage_.caches.cached.data(), storage_.order.data());
+    multiply_with(product, storage_.caches.cached, storage_.extra.columns, storage_.order.data());
+  }
+
+  Order ordering() override {
+    if (own_.order.empty())
+      own_ = own_order(storage_.order, storage_.caches.cached, storage_.extra.columns, storage_.shape.block, square());
+    return own_.order;
+  }
+  void apply_in_order(const Product<V>& product, Stream) override {
+    if (square())
+      multiply_with(product, own_.cached, own_.extra_columns, nullptr);
+    else
+      multiply_with(product, storage_.caches.cached, storage_.extra.columns, nullptr);
+  }
+
+  std::shared_ptr<const Partition> partition() const override {
+    return partition_of_rows(storage_.caches, storage_.shape.block);
   }
 
   void update_values(std::span<const V> csr_values) override {
@@ -80,11 +100,15 @@ class CpuOperator final : public Operator<V> {
         describe(storage_.shape, storage_.caches.parts(), storage_.most_cached, extra_entries, matrix_.nonzeros());
     info.bytes = bytes_of(storage_);
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
+    info.partition_seconds = storage_.partition_seconds;
     return info;
   }
 
  private:
-  void multiply_with(const Product<V>& product, const Index* cached, const Index* order) {
+  bool square() const { return matrix_.rows == matrix_.cols; }
+
+  void multiply_with(const Product<V>& product, const Array<Index>& cached, const Array<Index>& extra_columns,
+                     const Index* order) {
     if (product.alpha == V(0) || matrix_.nonzeros() == 0) return scale_on_cpu(product, matrix_.rows);
     constexpr Offset entries_a_thread = 4096;  // fewer do not pay for waking it
     const Offset useful = 1 + (matrix_.rows + matrix_.nonzeros()) / entries_a_thread;
@@ -93,7 +117,7 @@ class CpuOperator final : public Operator<V> {
     if (extra.pieces > 0)
       WEFT_CALL_ISA(multiply_extra<V>)({.slice_count = static_cast<Index>(extra.slices.size()),
                                         .slices = extra.slices.data(),
-                                        .columns = extra.columns.data(),
+                                        .columns = extra_columns.data(),
                                         .values = extra.values.data(),
                                         .places = extra.places.data(),
                                         .pieces = extra.pieces},
@@ -103,7 +127,7 @@ class CpuOperator final : public Operator<V> {
                                 .parts = caches.parts(),
                                 .row_begin = caches.row_begin.data(),
                                 .cache_begin = caches.cache_begin.data(),
-                                .cached = cached,
+                                .cached = cached.data(),
                                 .order = order,
                                 .slice_begin = storage_.slice_begin.data(),
                                 .slices = storage_.slices.data(),
@@ -117,6 +141,7 @@ class CpuOperator final : public Operator<V> {
 
   Csr<V> matrix_;  // shares the caller's arrays: new values are placed by them
   Storage<V> storage_;
+  OwnOrder own_;  // once asked for
   int most_threads_;
   Offset cache_stride_ = 0;
   Array<V> caches_;      // of each thread
@@ -128,6 +153,55 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   if (options.device.is_cpu())
     return std::make_unique<CpuOperator<V>>(matrix, build_storage(matrix, cpu_limits<V>(), options));
   return WEFT_GPU_BUILDER(ehyb, V, options.device)(matrix, options);
+}
+
+/// What a file is stored for. A GPU that is not here is taken for one of the largest.
+template <Value V>
+Limits limits_to_store(std::optional<Device> wanted) {
+  const bool has_gpu = why_no_gpu().empty();
+  const Device device = wanted ? *wanted : has_gpu ? Device::gpu() : Device::cpu();
+  if (device.kind() != Device::Kind::gpu || has_gpu) return limits_of<V>(device);
+  return {.multiprocessors = 132,
+          .cache_bytes = 227 * 1024 - 256,
+          .slice_rows = 32,
+          .pack = 4,
+          .value_pack = 16 / static_cast<int>(sizeof(V))};
+}
+
+template <Value V>
+bool suits(const Storage<V>& storage, Device device) {
+  const Limits limits = limits_of<V>(device);
+  const Shape& shape = storage.shape;
+  const std::size_t cache =
+      (static_cast<std::size_t>(storage.most_cached) + 1) * static_cast<std::size_t>(shape.block) * sizeof(V);
+  return shape.slice_rows == limits.slice_rows && shape.pack == limits.pack && shape.value_pack == limits.value_pack &&
+         (device.is_cpu() || cache <= limits.cache_bytes);
+}
+
+template <Value V>
+Loaded<V> load(const StoredArrays& arrays, const Csr<V>& matrix, const BuildOptions& options) {
+  Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
+  if (!suits(storage, options.device)) {
+    // The parts, which took the longest, serve any device.
+    BuildOptions same = options;
+    same.partition = partition_of_rows(storage.caches, storage.shape.block);
+    same.parameters["block"] = storage.shape.block;
+    return {build(matrix, same), false};
+  }
+  find_positions(matrix, storage);
+  if (options.device.is_cpu()) return {std::make_unique<CpuOperator<V>>(matrix, std::move(storage))};
+  return {WEFT_GPU_LOADER(ehyb, V, Storage<V>, options.device)(storage, matrix, options.device)};
+}
+
+template <Value V>
+Storing<V> storing() {
+  return {.store =
+              [](const Csr<V>& matrix, const BuildOptions& options) {
+                return to_arrays(build_storage(matrix, limits_to_store<V>(options.store_for), options));
+              },
+          .unpack = [](const StoredArrays& arrays, Index rows,
+                       Index cols) { return decode(from_arrays<V>(arrays, rows, cols)); },
+          .load = &load<V>};
 }
 
 }  // namespace
@@ -150,6 +224,9 @@ const Format& format() {
          1},
         padding_parameter()};
     f.info.refuses = refuses_padding();
+    f.info.storable = true;
+    f.storing_f32 = storing<float>();
+    f.storing_f64 = storing<double>();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 3000;
@@ -158,7 +235,23 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const Limits&, const BuildOptions&);
+template <Value V>
+Limits limits_of(Device device) {
+  if (device.is_cpu()) return cpu_limits<V>();
+  using Function = Limits (*)(Device);
+  Function cuda = nullptr, emulator = nullptr;
+#ifdef WEFT_HAS_CUDA
+  cuda = &::weft::on_cuda::ehyb::limits<V>;
+#endif
+#ifdef WEFT_HAS_EMULATOR
+  emulator = &::weft::on_emulator::ehyb::limits<V>;
+#endif
+  return choose_gpu_function<Function>(device, cuda, emulator)(device);
+}
+
+#define WEFT_INSTANTIATE(V)             \
+  template Limits limits_of<V>(Device); \
+  template Storage<V> build_storage<V>(const Csr<V>&, const Limits&, const BuildOptions&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

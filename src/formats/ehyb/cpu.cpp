@@ -62,16 +62,18 @@ void multiply_part(const CpuView<V>& view, const Product<V>& product, Index part
       multiply_slice<B, c>(view, slice, cache, sums);
       const Index first = view.row_begin[part] + (s - view.slice_begin[part]) * c;
       const Index rows = view.row_begin[part + 1] - first < c ? view.row_begin[part + 1] - first : c;
-      for (Index i = 0; i < rows; ++i)
+      for (Index i = 0; i < rows; ++i) {
+        const Offset node = view.order ? view.order[first + i] : first + i;
         for (int r = 0; r < B; ++r) {
           V sum = sums[r][i];
           if (slice.extra >= 0) {
             const Range range = view.ranges[(static_cast<Offset>(slice.extra) * c + i) * B + r];
             for (Index piece = range.begin; piece < range.end; ++piece) sum += extra[piece];
           }
-          V& target = y[static_cast<Offset>(view.order[first + i]) * B + r];
+          V& target = y[node * B + r];
           target = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * target;
         }
+      }
     }
   }
 }

@@ -99,7 +99,8 @@ struct Storage {
   Array<std::uint16_t> columns;  ///< places in the part's cache; the one behind its last holds 0, for padding
   Array<V> values;
   Extra<V> extra;
-  Index most_cached = 0;  ///< of a part
+  Index most_cached = 0;         ///< of a part
+  double partition_seconds = 0;  ///< what it took to find the parts
 };
 
 /// The blocks of a matrix and which of them are full; no array when all are.
@@ -133,6 +134,9 @@ Limits cpu_limits();
 template <Value V>
 Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options, Index& parts);
 
+/// Node rows' parts as those of the matrix's rows.
+std::shared_ptr<const Partition> partition_of_rows(const Caches& caches, int block);
+
 /// The rows of each part: all of Caches but what they cache.
 Caches group_rows(Index nodes, bool square, Array<Index> part_of, Index parts);
 
@@ -165,6 +169,32 @@ Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const Build
 /// "132 parts of up to 5120 nodes, 98.5 % of entries cached, 3 x 3 blocks"
 std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros);
 
+/// What the device lets a part have.
+template <Value V>
+Limits limits_of(Device device);
+
+/// A storage as arrays for files, and back: then nothing of it is certain but that its arrays fit together.
+template <Value V>
+StoredArrays to_arrays(const Storage<V>& storage);
+template <Value V>
+Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols);
+/// The matrix that such a storage holds. Throws Error(parse) unless it is canonical and padding is 0 and at its place.
+template <Value V>
+Csr<V> decode(const Storage<V>& storage);
+/// The extra part's positions in the decoded matrix.
+template <Value V>
+void find_positions(const Csr<V>& matrix, Storage<V>& storage);
+
+/// What takes the place of `cached` and the extra part's columns in a product whose vectors are in the format's own
+/// order. A matrix that is not square keeps its columns: then both are empty.
+struct OwnOrder {
+  Order order;
+  Array<Index> cached;
+  Array<Index> extra_columns;
+};
+OwnOrder own_order(const Array<Index>& order, const Array<Index>& cached, const Array<Index>& extra_columns, int block,
+                   bool square);
+
 /// What the CPU kernels read: a Storage with pack = 1.
 template <class V>
 struct CpuView {
@@ -173,7 +203,7 @@ struct CpuView {
   const Index* row_begin = nullptr;
   const Offset* cache_begin = nullptr;
   const Index* cached = nullptr;
-  const Index* order = nullptr;
+  const Index* order = nullptr;  ///< null: node rows as they stand in slots
   const Index* slice_begin = nullptr;
   const Slice* slices = nullptr;
   const std::uint16_t* columns = nullptr;
@@ -205,6 +235,7 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuView<V>& view, const
 }  // namespace weft::ehyb
 
 WEFT_DECLARE_GPU_BUILDER(ehyb)
+WEFT_DECLARE_GPU_LOADER(ehyb, ehyb::Storage<V>)
 // For tests: the set-up on the GPU, copied back.
 namespace weft::on_cuda::ehyb {
 template <Value V>

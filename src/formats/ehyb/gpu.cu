@@ -323,8 +323,41 @@ class GpuOperator final : public Operator<V> {
     prepare();
   }
 
+  /// Of a storage from a file.
+  GpuOperator(const Storage<V>& storage, const Csr<V>& matrix, Device device) : device_(device), matrix_(matrix) {
+    gpu::CurrentDevice current(device_);
+    upload_layout(device_, storage, storage_);
+    storage_.columns = DeviceBuffer<std::uint16_t>(device_, storage.columns);
+    storage_.values = DeviceBuffer<V>(device_, storage.values);
+    if (storage_.extra.pieces > 0) storage_.extra.values.upload(storage.extra.values);
+    synchronize(device_);
+    prepare();
+  }
+
   void apply(const Product<V>& product, Stream stream) override {
-    multiply_with(product, storage_.cached.data(), storage_.order.data(), stream);
+    multiply_with(product, storage_.cached, storage_.extra.columns, storage_.order.data(), stream);
+  }
+
+  Order ordering() override {
+    if (!order_.empty()) return order_;
+    gpu::CurrentDevice current(device_);
+    ::weft::ehyb::OwnOrder own =
+        ::weft::ehyb::own_order(storage_.order.download(), storage_.cached.download(), storage_.extra_on_host.columns,
+                                storage_.shape.block, square());
+    own_cached_ = DeviceBuffer<Index>(device_, own.cached);
+    own_extra_columns_ = DeviceBuffer<Index>(device_, own.extra_columns);
+    order_ = std::move(own.order);
+    return order_;
+  }
+  void apply_in_order(const Product<V>& product, Stream stream) override {
+    if (square())
+      multiply_with(product, own_cached_, own_extra_columns_, nullptr, stream);
+    else
+      multiply_with(product, storage_.cached, storage_.extra.columns, nullptr, stream);
+  }
+
+  std::shared_ptr<const Partition> partition() const override {
+    return ::weft::ehyb::partition_of_rows(storage_.caches, storage_.shape.block);
   }
 
   void update_values(std::span<const V> csr_values) override {
@@ -360,11 +393,14 @@ class GpuOperator final : public Operator<V> {
     extra_sums_ = DeviceBuffer<V>(device_, static_cast<std::size_t>(storage_.extra.pieces) * most_together);
   }
 
-  void multiply_with(const Product<V>& product, const Index* cached, const Index* order, Stream stream) {
+  bool square() const { return matrix_.rows == matrix_.cols; }
+
+  void multiply_with(const Product<V>& product, const DeviceBuffer<Index>& cached,
+                     const DeviceBuffer<Index>& extra_columns, const Index* order, Stream stream) {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0) || matrix_.nonzeros() == 0) return scale(matrix_.rows, product, stream);
     View<V> view{.parts = storage_.parts.data(),
-                 .cached = cached,
+                 .cached = cached.data(),
                  .order = order,
                  .slices = storage_.slices.data(),
                  .columns = storage_.columns.data(),
@@ -378,30 +414,32 @@ class GpuOperator final : public Operator<V> {
       some.y += static_cast<std::size_t>(first) * product.y_stride;
       some.count = std::min(together_, product.count - first);
       if (some.count == 2) {
-        sum_extra<2>(some, stream);
+        sum_extra<2>(some, extra_columns.data(), stream);
         multiply<2>(storage_, view, some, stream);
       } else {
-        sum_extra<1>(some, stream);
+        sum_extra<1>(some, extra_columns.data(), stream);
         multiply<1>(storage_, view, some, stream);
       }
     }
   }
 
   template <int Room>
-  void sum_extra(const Product<V>& product, Stream stream) {
+  void sum_extra(const Product<V>& product, const Index* columns, Stream stream) {
     const DeviceExtra<V>& extra = storage_.extra;
     if (extra.pieces == 0) return;
     const auto slices = static_cast<Index>(extra.slices.size());
     simt::launch(WEFT_KERNEL(ehyb_sum_extra<V, Room>),
                  simt::blocks_for(static_cast<Offset>(slices) * slice_rows, block_threads), block_threads, 0, stream,
-                 slices, extra.slices.data(), extra.columns.data(), extra.values.data(), extra.places.data(),
-                 Offset(extra.pieces), product, extra_sums_.data());
+                 slices, extra.slices.data(), columns, extra.values.data(), extra.places.data(), Offset(extra.pieces),
+                 product, extra_sums_.data());
   }
 
   Device device_;
   Csr<V> matrix_;  // shares the caller's arrays: new values are placed by them
   double upload_seconds_ = 0, partition_seconds_ = 0;
   DeviceStorage<V> storage_;
+  Order order_;  // this and what it takes, once asked for
+  DeviceBuffer<Index> own_cached_, own_extra_columns_;
   int together_ = 1;
   DeviceBuffer<V> extra_sums_;
 };
@@ -411,6 +449,11 @@ class GpuOperator final : public Operator<V> {
 template <Value V>
 std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
   return std::make_unique<GpuOperator<V>>(matrix, options);
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& matrix, Device device) {
+  return std::make_unique<GpuOperator<V>>(storage, matrix, device);
 }
 
 template <Value V>
@@ -447,9 +490,10 @@ Limits limits(Device device) {
   return limits_of<V>(device);
 }
 
-#define WEFT_INSTANTIATE(V)                                                           \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
-  template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);           \
+#define WEFT_INSTANTIATE(V)                                                                \
+  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);      \
+  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device); \
+  template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);                \
   template Limits limits<V>(Device);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

@@ -116,6 +116,15 @@ Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOpt
   return part_of;
 }
 
+std::shared_ptr<const Partition> partition_of_rows(const Caches& caches, int block) {
+  auto result = std::make_shared<Partition>();
+  result->parts = caches.parts();
+  result->part_of = Array<Index>(caches.part_of.size() * static_cast<std::size_t>(block));
+  parallel_for(static_cast<Offset>(result->part_of.size()), 1 << 14,
+               [&](Offset row) { result->part_of[row] = caches.part_of[row / block]; });
+  return result;
+}
+
 Index Caches::find(Index part, Index column) const {
   const Index own = own_of(part);
   if (own > 0 && part_of[column] == part) return own_place[column];

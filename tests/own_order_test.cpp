@@ -1,0 +1,184 @@
+// Products in a plan's own order: for every format on every device, what `apply` gives but for the order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <weft/weft.hpp>
+
+#include <cstring>
+
+#include "formats/registry.hpp"
+#include "refusals.hpp"
+#include "structures.hpp"
+
+namespace weft::test {
+namespace {
+
+/// y = alpha A x + beta y, in the caller's order or in the plan's.
+template <Value V>
+Array<V> multiply(Plan<V>& plan, bool in_order, V alpha, const Array<V>& x, V beta, const Array<V>& y, int count) {
+  const std::size_t x_stride = x.size() / count, y_stride = y.size() / count;
+  const auto run = [&](auto from, auto to) {
+    if (in_order)
+      plan.apply_in_order(alpha, from, beta, to);
+    else
+      plan.apply(Op::none, alpha, from, beta, to);
+  };
+  if (plan.device().is_cpu()) {
+    Array<V> result = y.clone();
+    run(Vectors<const V>{x, count, x_stride}, Vectors<V>{result, count, y_stride});
+    return result;
+  }
+  const DeviceBuffer<V> from(plan.device(), x);
+  DeviceBuffer<V> to(plan.device(), y);
+  run(DeviceVectors<const V>{from, count, x_stride}, DeviceVectors<V>{to, count, y_stride});
+  return to.download();
+}
+
+template <Value V>
+Array<V> put_in_order(const Array<V>& vectors, const Array<Index>& order, int count) {
+  Array<V> result(vectors.size());
+  const std::size_t size = vectors.size() / count;
+  for (int j = 0; j < count; ++j)
+    gather(std::span<const V>(vectors).subspan(j * size, size), order, std::span<V>(result).subspan(j * size, size));
+  return result;
+}
+
+template <Value V>
+::testing::AssertionResult same_bits(const Array<V>& a, const Array<V>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::memcmp(&a[i], &b[i], sizeof(V)) != 0)
+      return ::testing::AssertionFailure() << "element " << i << ": " << a[i] << " and " << b[i];
+  return ::testing::AssertionSuccess();
+}
+
+template <Value V>
+void expect_same(Plan<V>& plan, const Order& order, V alpha, V beta, int count, const std::string& what) {
+  const PlanInfo& info = plan.info();
+  const V poison = std::numeric_limits<V>::quiet_NaN();
+  const auto in = static_cast<std::size_t>(info.cols) * count, out = static_cast<std::size_t>(info.rows) * count;
+  const Array<V> x = alpha == V(0) ? Array<V>(in, poison) : random_vector<V>(in, 5);
+  const Array<V> y = beta == V(0) ? Array<V>(out, poison) : random_vector<V>(out, 6);
+  const Array<V> expected = put_in_order(multiply(plan, false, alpha, x, beta, y, count), order.rows, count);
+  const Array<V> result = multiply(plan, true, alpha, put_in_order(x, order.columns, count), beta,
+                                   put_in_order(y, order.rows, count), count);
+  EXPECT_TRUE(same_bits(result, expected)) << what << ", " << count << " vectors";
+}
+
+class OwnOrder : public ::testing::TestWithParam<Device> {
+ protected:
+  /// Calls body(plan, matrix, what) for structures that the format takes.
+  template <Value V, class F>
+  void for_plans(PlanOptions options, F&& body) {
+    options.device = GetParam();
+    for (const auto& [name, matrix] : awkward_structures<V>(false)) {
+      if (GetParam().kind() == Device::Kind::emulator && matrix.nonzeros() > 3000) continue;
+      const std::string what = options.format + ", " + name;
+      try {
+        Plan<V> p = plan(matrix, options);
+        body(p, matrix, what);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::unsupported) throw;
+      }
+    }
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OwnOrder);
+
+TEST_P(OwnOrder, GivesTheSameBits) {
+  const auto check = [](auto& p, const auto& matrix, const std::string& what) {
+    using V = std::remove_cvref_t<decltype(matrix.values[0])>;
+    const Order order = p.ordering();
+    EXPECT_EQ(order.rows.size(), static_cast<std::size_t>(matrix.rows)) << what;
+    if (matrix.rows == matrix.cols)
+      EXPECT_TRUE(std::ranges::equal(order.rows, order.columns)) << what;
+    else
+      EXPECT_TRUE(order.columns.empty()) << what;
+    expect_same<V>(p, order, V(1), V(0), 1, what);
+    expect_same<V>(p, order, V(-1.5), V(0.75), 3, what);
+    expect_same<V>(p, order, V(0), V(2), 1, what);
+  };
+  // Many small parts, so that entries leave them; with and without the neighbours' x.
+  for (const char* format : {"ehyb", "ehyb:cache=40", "ehyb:parts=7:guests=0", "ehyb:block=2:cache=30"}) {
+    for_plans<double>({.format = format}, check);
+    for_plans<float>({.format = format}, check);
+  }
+}
+
+TEST_P(OwnOrder, FormatsWithoutOneDoWhatApplyDoes) {
+  for (const Format* format : registry()) {
+    if (format->info.name == "ehyb" || !format->runs_on(GetParam().kind())) continue;
+    for_plans<double>({.format = format->info.name, .allow_nondeterministic = true},
+                      [](Plan<double>& p, const Csr<double>&, const std::string& what) {
+                        EXPECT_TRUE(p.ordering().empty()) << what;
+                        expect_same<double>(p, {}, 1, 0, 1, what);
+                        expect_same<double>(p, {}, 2, -1, 2, what);
+                      });
+  }
+}
+
+TEST_P(OwnOrder, FollowsThePlansOrder) {
+  for (const char* format : {"csr", "ehyb:cache=40"})
+    for (const Ordering ordering : {Ordering::length, Ordering::rcm})
+      for_plans<double>({.format = format, .order = ordering},
+                        [&](Plan<double>& p, const Csr<double>& matrix, const std::string& what) {
+                          const Order order = p.ordering();
+                          EXPECT_EQ(order.rows.size(), static_cast<std::size_t>(matrix.rows));
+                          expect_same<double>(p, order, 1, 0, 1, what);
+                          expect_same<double>(p, order, 1, 0, 3, what);
+                        });
+}
+
+TEST_P(OwnOrder, SurvivesNewValues) {
+  for_plans<double>({.format = "ehyb:cache=40"},
+                    [](Plan<double>& p, const Csr<double>& matrix, const std::string& what) {
+                      const Order order = p.ordering();
+                      p.update_values(random_vector<double>(matrix.values.size(), 9));
+                      expect_same<double>(p, order, 1, 0, 1, what);
+                    });
+}
+
+TEST_P(OwnOrder, MustBeAskedForFirst) {
+  auto p = plan(random_rows<double>(4, {2, 2, 2, 2}), {.device = GetParam(), .format = "ehyb"});
+  const Array<double> x(4, 1.0);
+  try {
+    multiply<double>(p, true, 1, x, 0, x, 1);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("ordering()"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OwnOrder, ::testing::ValuesIn(available_devices()),
+                         [](const auto& one) { return one.param.name(); });
+
+TEST(OrderedVectors, GoThereAndBack) {
+  const std::vector<double> x{1, 2, 3};
+  std::vector<double> there(3), back(3);
+  const std::vector<Index> order{2, 0, 1};
+  gather(x, order, there);
+  EXPECT_THAT(there, ::testing::ElementsAre(3, 1, 2));
+  scatter(there, order, back);
+  EXPECT_EQ(back, x);
+  gather(x, {}, there);
+  EXPECT_EQ(there, x);
+  EXPECT_THROW(gather(x, std::vector<Index>{0, 1}, there), Error);
+}
+
+// A square matrix is partitioned once, also where its rows alone were put in another order.
+TEST(OwnParts, AreTakenForTheTransposedMatrix) {
+  const Csr<double> matrix = read_matrix<double>("gen:poisson2d:30");
+  for (const Ordering ordering : {Ordering::none, Ordering::length, Ordering::rcm}) {
+    const PlanOptions options{.format = "ehyb:parts=9", .order = ordering, .transpose = true};
+    auto both = plan(matrix, options);
+    const Array<double> x = random_vector<double>(900, 3);
+    Array<double> y(900), expected(900);
+    both.apply(Op::transpose, 1, x, 0, y);
+    plan(transpose(matrix), {.format = "csr"}).apply(x, expected);
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-12);
+    EXPECT_GT(both.info().partition_seconds, 0);
+    EXPECT_LE(both.info().partition_seconds, both.info().setup_seconds);
+  }
+}
+
+}  // namespace
+}  // namespace weft::test
