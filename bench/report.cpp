@@ -35,6 +35,7 @@ Json to_json(const Measurement& m) {
   json["deterministic"] = m.deterministic;
   json["setup_seconds"] = m.setup_seconds;
   json["upload_seconds"] = m.upload_seconds;
+  json["partition_seconds"] = m.partition_seconds;
   json["setup_products"] = number(m.setup_products);
   json["median_seconds"] = m.timing.median;
   json["low_seconds"] = m.timing.low;

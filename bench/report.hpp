@@ -23,7 +23,8 @@ struct Measurement {
   std::string details;  ///< parameters the format chose, one line
   bool deterministic = true;
   double setup_seconds = 0;
-  double upload_seconds = 0;  ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
+  double upload_seconds = 0;     ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
+  double partition_seconds = 0;  ///< the part of it that put rows into parts
   Timing timing;
   std::size_t bytes = 0;  ///< of the matrix as stored for the product
   double bytes_per_nonzero = 0;

@@ -62,6 +62,7 @@ class Contest {
       m.details = info.details;
       m.setup_seconds = info.setup_seconds;
       m.upload_seconds = info.upload_seconds;
+      m.partition_seconds = info.partition_seconds;
       m.bytes = info.bytes;
       m.padding = info.padding;
     });

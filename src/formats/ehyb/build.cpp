@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/parallel.hpp"
+#include "core/timer.hpp"
 #include "formats/ehyb/ehyb.hpp"
 #include "formats/padding_limit.hpp"
 #include "formats/vectors.hpp"
@@ -14,14 +15,17 @@ template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options) {
   const Blocks blocks = find_blocks(matrix, options);
   const Shape shape = choose_shape(blocks.pattern.rows, blocks.pattern.block, sizeof(V), limits, options);
+  const Stopwatch partitioning;
   Index parts = 0;
   Array<Index> part_of = find_parts(matrix, shape, options, parts);
+  const double partition_seconds = partitioning.seconds();
   Caches caches = group_rows(blocks.pattern.rows, matrix.rows == matrix.cols, std::move(part_of), parts);
   find_caches(blocks, shape, caches);
   Storage<V> storage = lay_out(matrix, blocks, std::move(caches), shape, options);
   lay_out_extra(matrix, blocks, storage);
   fill<V>(matrix, blocks, matrix.values, storage);
   fill_extra<V>(matrix.values, storage.extra);
+  storage.partition_seconds = partition_seconds;
   return storage;
 }
 
@@ -35,6 +39,8 @@ std::string describe(const Shape& shape, Index parts, Index most_cached, Offset 
   std::string result(text.data(), static_cast<std::size_t>(length));
   const std::string b = std::to_string(shape.block);
   if (shape.block > 1) result += ", " + b + " x " + b + " blocks";
+  // Then most entries read x from far away, like csr's, and take more bytes than there.
+  if (cached < 50) result += ", too few for caching to pay";
   return result;
 }
 
@@ -80,6 +86,7 @@ class CpuOperator final : public Operator<V> {
         describe(storage_.shape, storage_.caches.parts(), storage_.most_cached, extra_entries, matrix_.nonzeros());
     info.bytes = bytes_of(storage_);
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
+    info.partition_seconds = storage_.partition_seconds;
     return info;
   }
 
@@ -91,28 +98,30 @@ class CpuOperator final : public Operator<V> {
     const auto wanted = static_cast<int>(std::min<Offset>(std::min(threads(), most_threads_), useful));
     const Extra<V>& extra = storage_.extra;
     if (extra.pieces > 0)
-      WEFT_CALL_ISA(multiply_extra<V>)({.slice_count = static_cast<Index>(extra.slices.size()),
-                                        .slices = extra.slices.data(),
-                                        .columns = extra.columns.data(),
-                                        .values = extra.values.data(),
-                                        .places = extra.places.data(),
-                                        .pieces = extra.pieces},
-                                       product, extra_sums_.data(), wanted);
+      WEFT_CALL_ISA(multiply_extra<V>)
+      ({.slice_count = static_cast<Index>(extra.slices.size()),
+        .slices = extra.slices.data(),
+        .columns = extra.columns.data(),
+        .values = extra.values.data(),
+        .places = extra.places.data(),
+        .pieces = extra.pieces},
+       product, extra_sums_.data(), wanted);
     const Caches& caches = storage_.caches;
-    WEFT_CALL_ISA(multiply<V>)({.block = storage_.shape.block,
-                                .parts = caches.parts(),
-                                .row_begin = caches.row_begin.data(),
-                                .cache_begin = caches.cache_begin.data(),
-                                .cached = cached,
-                                .order = order,
-                                .slice_begin = storage_.slice_begin.data(),
-                                .slices = storage_.slices.data(),
-                                .columns = storage_.columns.data(),
-                                .values = storage_.values.data(),
-                                .ranges = extra.ranges.data(),
-                                .extra_sums = extra_sums_.data(),
-                                .pieces = extra.pieces},
-                               product, caches_.data(), cache_stride_, wanted);
+    WEFT_CALL_ISA(multiply<V>)
+    ({.block = storage_.shape.block,
+      .parts = caches.parts(),
+      .row_begin = caches.row_begin.data(),
+      .cache_begin = caches.cache_begin.data(),
+      .cached = cached,
+      .order = order,
+      .slice_begin = storage_.slice_begin.data(),
+      .slices = storage_.slices.data(),
+      .columns = storage_.columns.data(),
+      .values = storage_.values.data(),
+      .ranges = extra.ranges.data(),
+      .extra_sums = extra_sums_.data(),
+      .pieces = extra.pieces},
+     product, caches_.data(), cache_stride_, wanted);
   }
 
   Csr<V> matrix_;  // shares the caller's arrays: new values are placed by them
@@ -128,6 +137,15 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   if (options.device.is_cpu())
     return std::make_unique<CpuOperator<V>>(matrix, build_storage(matrix, cpu_limits<V>(), options));
   return WEFT_GPU_BUILDER(ehyb, V, options.device)(matrix, options);
+}
+
+/// Neighbours of such a row are all over the matrix: no partition keeps them together. Told by the lengths alone.
+std::string rules_out(const RowLengths& rows, Device) {
+  constexpr Offset long_row = 4096;
+  constexpr double uneven = 50;
+  if (rows.longest_row > long_row && static_cast<double>(rows.longest_row) > uneven * rows.mean_row)
+    return "a few rows reach across the matrix, so that its parts have too little in common to cache";
+  return "";
 }
 
 }  // namespace
@@ -153,6 +171,7 @@ const Format& format() {
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 3000;
+    f.rules_out = &rules_out;
     return f;
   }();
   return format;
