@@ -40,7 +40,7 @@ std::string describe(const Shape& shape, Index parts, Index most_cached, Offset 
   const std::string b = std::to_string(shape.block);
   if (shape.block > 1) result += ", " + b + " x " + b + " blocks";
   // Then most entries read x from far away, like csr's, and take more bytes than there.
-  if (cached < 50) result += ", too few for caching to pay";
+  if (cached < 50) result += "; caching cannot pay";
   return result;
 }
 
@@ -97,15 +97,14 @@ class CpuOperator final : public Operator<V> {
     const Offset useful = 1 + (matrix_.rows + matrix_.nonzeros()) / entries_a_thread;
     const auto wanted = static_cast<int>(std::min<Offset>(std::min(threads(), most_threads_), useful));
     const Extra<V>& extra = storage_.extra;
-    if (extra.pieces > 0)
-      WEFT_CALL_ISA(multiply_extra<V>)
-      ({.slice_count = static_cast<Index>(extra.slices.size()),
-        .slices = extra.slices.data(),
-        .columns = extra.columns.data(),
-        .values = extra.values.data(),
-        .places = extra.places.data(),
-        .pieces = extra.pieces},
-       product, extra_sums_.data(), wanted);
+    if (extra.pieces > 0) WEFT_CALL_ISA(multiply_extra<V>)
+    ({.slice_count = static_cast<Index>(extra.slices.size()),
+      .slices = extra.slices.data(),
+      .columns = extra.columns.data(),
+      .values = extra.values.data(),
+      .places = extra.places.data(),
+      .pieces = extra.pieces},
+     product, extra_sums_.data(), wanted);
     const Caches& caches = storage_.caches;
     WEFT_CALL_ISA(multiply<V>)
     ({.block = storage_.shape.block,
