@@ -1,6 +1,7 @@
 #include "paper_ehyb.hpp"
 
 #include <weft/error.hpp>
+#include <weft/formats.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -155,10 +156,11 @@ std::vector<std::string> ehyb_sources(const std::vector<std::string>& given, Dev
 }
 
 std::vector<std::string> ehyb_rivals(Device device) {
-  const std::vector<std::string> there = formats_for(device);
-  std::vector<std::string> rivals;
-  for (const char* name : {"csr", "csr:merge", "csr:speculative"})
-    if (std::ranges::find(there, name) != there.end()) rivals.emplace_back(name);
+  std::vector<std::string> rivals = {"csr"};
+  for (const VariantInfo& variant : parse_format("csr").format->variants)
+    if ((variant.name == "merge" || variant.name == "speculative") &&
+        std::ranges::find(variant.devices, device.kind()) != variant.devices.end())
+      rivals.push_back("csr:" + variant.name);
   if (device.is_cpu()) rivals.emplace_back("eigen");
   if (device.kind() == Device::Kind::gpu)
     for (const char* name : {"cusparse:csr-alg1", "cusparse:csr-alg2"}) rivals.emplace_back(name);

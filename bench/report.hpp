@@ -24,7 +24,7 @@ struct Measurement {
   bool deterministic = true;
   double setup_seconds = 0;
   double upload_seconds = 0;     ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
-  double partition_seconds = 0;  ///< the part of it that put rows into parts
+  double partition_seconds = 0;  ///< the part that put rows into parts
   Timing timing;
   std::size_t bytes = 0;  ///< of the matrix as stored for the product
   double bytes_per_nonzero = 0;

@@ -86,7 +86,7 @@ std::string ehyb_preparation_table(const std::vector<bench::EhybCase>& cases) {
     const auto preparation = one.preparation("ehyb");
     if (!preparation) continue;
     const double partition = preparation->partition_products(), reorder = preparation->reorder_products();
-    table.add({name_of(one), to_string(one.formats.type), seconds_text(preparation->product_seconds),
+    table.add({name_of(one), std::string(to_string(one.formats.type)), seconds_text(preparation->product_seconds),
                seconds_text(preparation->partition_seconds), products(partition),
                seconds_text(preparation->reorder_seconds), products(reorder), products(partition + reorder)});
   }

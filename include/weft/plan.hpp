@@ -65,7 +65,7 @@ struct PlanInfo {
   Offset padding = 0;            ///< entries stored besides the matrix's own (without the transposed matrix)
   double setup_seconds = 0;      ///< building the chosen format
   double upload_seconds = 0;     ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
-  double partition_seconds = 0;  ///< the part of it that put rows into parts
+  double partition_seconds = 0;  ///< the part of it that put rows into parts; 0 for formats without
   double ordering_seconds = 0;   ///< finding the order and reordering the matrix
   double planning_seconds = 0;   ///< everything between the call of plan() and its return
   double product_seconds = 0;    ///< measured by auto; 0 for a named format
