@@ -29,7 +29,8 @@ Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const Build
   return storage;
 }
 
-std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros) {
+std::string describe(const Shape& shape, Index parts, Index most_cached, Offset loaded, Offset extra_entries,
+                     Offset nonzeros) {
   std::array<char, 160> text{};
   const double cached =
       nonzeros == 0 ? 100 : 100 - 100 * static_cast<double>(extra_entries) / static_cast<double>(nonzeros);
@@ -39,8 +40,9 @@ std::string describe(const Shape& shape, Index parts, Index most_cached, Offset 
   std::string result(text.data(), static_cast<std::size_t>(length));
   const std::string b = std::to_string(shape.block);
   if (shape.block > 1) result += ", " + b + " x " + b + " blocks";
-  // Then most entries read x from far away, like csr's, and take more bytes than there.
-  if (cached < 50) result += "; caching cannot pay";
+  // Reading x from far away is what caching saves: for all entries but the extra ones, at the price of loading. A
+  // part of a power-law graph may cache most of its entries, each with an x of its own.
+  if (extra_entries + loaded * shape.block > nonzeros / 2) result += "; caching cannot pay";
   return result;
 }
 
@@ -55,6 +57,15 @@ std::size_t bytes_of(const Storage<V>& storage) {
 }
 
 namespace {
+
+/// Neighbours of such a row are all over the matrix: no partition keeps them together. Told by the lengths alone.
+std::string rules_out(const RowLengths& rows, Device) {
+  constexpr Offset long_row = 4096;
+  constexpr double uneven = 50;
+  if (rows.longest_row > long_row && static_cast<double>(rows.longest_row) > uneven * rows.mean_row)
+    return "a few rows reach across the matrix, so that its parts have too little in common to cache";
+  return "";
+}
 
 template <Value V>
 class CpuOperator final : public Operator<V> {
@@ -82,8 +93,8 @@ class CpuOperator final : public Operator<V> {
     const Extra<V>& extra = storage_.extra;
     const auto extra_entries = std::ranges::count_if(extra.columns, [](Index column) { return column >= 0; });
     OperatorInfo info;
-    info.details =
-        describe(storage_.shape, storage_.caches.parts(), storage_.most_cached, extra_entries, matrix_.nonzeros());
+    info.details = describe(storage_.shape, storage_.caches.parts(), storage_.most_cached,
+                            static_cast<Offset>(storage_.caches.cached.size()), extra_entries, matrix_.nonzeros());
     info.bytes = bytes_of(storage_);
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
     info.partition_seconds = storage_.partition_seconds;
@@ -136,15 +147,6 @@ std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& opt
   if (options.device.is_cpu())
     return std::make_unique<CpuOperator<V>>(matrix, build_storage(matrix, cpu_limits<V>(), options));
   return WEFT_GPU_BUILDER(ehyb, V, options.device)(matrix, options);
-}
-
-/// Neighbours of such a row are all over the matrix: no partition keeps them together. Told by the lengths alone.
-std::string rules_out(const RowLengths& rows, Device) {
-  constexpr Offset long_row = 4096;
-  constexpr double uneven = 50;
-  if (rows.longest_row > long_row && static_cast<double>(rows.longest_row) > uneven * rows.mean_row)
-    return "a few rows reach across the matrix, so that its parts have too little in common to cache";
-  return "";
 }
 
 }  // namespace

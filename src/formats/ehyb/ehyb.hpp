@@ -97,8 +97,8 @@ struct Storage {
   Array<std::uint16_t> columns;  ///< places in the part's cache; the one behind its last holds 0, for padding
   Array<V> values;
   Extra<V> extra;
-  Index most_cached = 0;  ///< of a part
-  double partition_seconds = 0;
+  Index most_cached = 0;         ///< of a part
+  double partition_seconds = 0;  ///< what it took to find the parts
 };
 
 /// The blocks of a matrix and which of them are full; no array when all are.
@@ -161,9 +161,10 @@ void fill_extra(std::span<const V> csr_values, Extra<V>& extra);
 template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options);
 
-/// "132 parts, caches of up to 15360 elements of x, 98.5 % of entries cached, 3 x 3 blocks"; says so when that is too
-/// little to be worth it.
-std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros);
+/// "132 parts, caches of up to 15360 elements of x, 98.5 % of entries cached, 3 x 3 blocks"; says so when caching
+/// cannot pay. `loaded` are the nodes that all caches hold.
+std::string describe(const Shape& shape, Index parts, Index most_cached, Offset loaded, Offset extra_entries,
+                     Offset nonzeros);
 
 /// What the CPU kernels read: a Storage with pack = 1.
 template <class V>
