@@ -108,30 +108,29 @@ class CpuOperator final : public Operator<V> {
     const Offset useful = 1 + (matrix_.rows + matrix_.nonzeros()) / entries_a_thread;
     const auto wanted = static_cast<int>(std::min<Offset>(std::min(threads(), most_threads_), useful));
     const Extra<V>& extra = storage_.extra;
-    if (extra.pieces > 0) WEFT_CALL_ISA(multiply_extra<V>)
-    ({.slice_count = static_cast<Index>(extra.slices.size()),
-      .slices = extra.slices.data(),
-      .columns = extra.columns.data(),
-      .values = extra.values.data(),
-      .places = extra.places.data(),
-      .pieces = extra.pieces},
-     product, extra_sums_.data(), wanted);
+    if (extra.pieces > 0)
+      WEFT_CALL_ISA(multiply_extra<V>)({.slice_count = static_cast<Index>(extra.slices.size()),
+                                        .slices = extra.slices.data(),
+                                        .columns = extra.columns.data(),
+                                        .values = extra.values.data(),
+                                        .places = extra.places.data(),
+                                        .pieces = extra.pieces},
+                                       product, extra_sums_.data(), wanted);
     const Caches& caches = storage_.caches;
-    WEFT_CALL_ISA(multiply<V>)
-    ({.block = storage_.shape.block,
-      .parts = caches.parts(),
-      .row_begin = caches.row_begin.data(),
-      .cache_begin = caches.cache_begin.data(),
-      .cached = cached,
-      .order = order,
-      .slice_begin = storage_.slice_begin.data(),
-      .slices = storage_.slices.data(),
-      .columns = storage_.columns.data(),
-      .values = storage_.values.data(),
-      .ranges = extra.ranges.data(),
-      .extra_sums = extra_sums_.data(),
-      .pieces = extra.pieces},
-     product, caches_.data(), cache_stride_, wanted);
+    WEFT_CALL_ISA(multiply<V>)({.block = storage_.shape.block,
+                                .parts = caches.parts(),
+                                .row_begin = caches.row_begin.data(),
+                                .cache_begin = caches.cache_begin.data(),
+                                .cached = cached,
+                                .order = order,
+                                .slice_begin = storage_.slice_begin.data(),
+                                .slices = storage_.slices.data(),
+                                .columns = storage_.columns.data(),
+                                .values = storage_.values.data(),
+                                .ranges = extra.ranges.data(),
+                                .extra_sums = extra_sums_.data(),
+                                .pieces = extra.pieces},
+                               product, caches_.data(), cache_stride_, wanted);
   }
 
   Csr<V> matrix_;  // shares the caller's arrays: new values are placed by them
