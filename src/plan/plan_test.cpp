@@ -162,9 +162,7 @@ TEST(Plan, AMissingGpuIsSaid) {
 
 // A host span cannot go where a device reads, nor the other way round.
 template <class X, class Y>
-concept applies = requires(Plan<double>& p, X x, Y y) {
-  p.apply(x, y);
-};
+concept applies = requires(Plan<double>& p, X x, Y y) { p.apply(x, y); };
 static_assert(applies<std::span<const double>, std::span<double>>);
 static_assert(applies<DeviceSpan<const double>, DeviceSpan<double>>);
 static_assert(!applies<std::span<const double>, DeviceSpan<double>>);
