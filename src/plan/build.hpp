@@ -85,6 +85,7 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
   info.bytes = built.bytes;
   info.padding = built.padding;
   info.upload_seconds = built.upload_seconds;
+  info.partition_seconds = built.partition_seconds;
   info.setup_seconds = forward.setup_seconds;
   info.partition_seconds = built.partition_seconds;
   info.product_seconds = forward.product_seconds;
