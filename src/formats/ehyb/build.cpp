@@ -17,13 +17,11 @@ Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const Build
   const Shape shape = choose_shape(blocks.pattern.rows, blocks.pattern.block, sizeof(V), limits, options);
   const Stopwatch partitioning;
   Index parts = 0;
-  const Stopwatch partitioning;
   Array<Index> part_of = find_parts(matrix, shape, options, parts);
   const double partition_seconds = partitioning.seconds();
   Caches caches = group_rows(blocks.pattern.rows, matrix.rows == matrix.cols, std::move(part_of), parts);
   find_caches(blocks, shape, caches);
   Storage<V> storage = lay_out(matrix, blocks, std::move(caches), shape, options);
-  storage.partition_seconds = partition_seconds;
   lay_out_extra(matrix, blocks, storage);
   fill<V>(matrix, blocks, matrix.values, storage);
   fill_extra<V>(matrix.values, storage.extra);
