@@ -1,3 +1,4 @@
+#include <weft/generate.hpp>
 #include <weft/partition.hpp>
 
 #include <gmock/gmock.h>
