@@ -2,6 +2,9 @@
 
 #include <weft/error.hpp>
 
+#include <map>
+#include <mutex>
+
 #ifdef WEFT_HAS_CUDA
 #include "core/cuda_status.hpp"
 
@@ -55,7 +58,8 @@ std::string why_none() {
   return cudaGetErrorString(status);
 }
 
-DeviceInfo describe(int index) {
+namespace {
+DeviceInfo ask(int index) {
   cudaDeviceProp properties{};
   require(cudaGetDeviceProperties(&properties, index), "reading the GPU's properties");
   DeviceInfo info;
@@ -68,6 +72,16 @@ DeviceInfo describe(int index) {
   info.threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
   info.shared_bytes = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
   return info;
+}
+}  // namespace
+
+DeviceInfo describe(int index) {
+  // CUDA takes milliseconds to tell, as much as some formats take to set up.
+  static std::mutex mutex;
+  static std::map<int, DeviceInfo> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(index);
+  return found != known.end() ? found->second : known.emplace(index, ask(index)).first->second;
 }
 
 int compute_capability(int index) {

@@ -40,7 +40,7 @@ struct DeviceStorage {
   DeviceBuffer<V> values;
   DeviceExtra<V> extra;
   ::weft::ehyb::Extra<V> extra_on_host;
-  Caches caches;  // without `cached`
+  Caches caches;  // who has which rows, nothing else
 };
 
 /// A warp a slice, as far as that is possible and there are so many.
@@ -83,32 +83,58 @@ Array<Part> part_table(const Caches& caches, DeviceStorage<V>& storage) {
   return parts;
 }
 
-/// The arrays that find a column's place in a cache, while they are wanted on the device.
+/// Whose rows are whose, and the places of columns in the caches of their own part, while they are wanted on the
+/// device.
+template <class V>
 class CachesOnDevice {
  public:
-  CachesOnDevice(Device device, const Caches& caches)
-      : part_of_(device, caches.part_of), own_place_(device, caches.own_place), rows_(device, caches.rows) {}
+  CachesOnDevice(Device device, const Array<Index>& part_of, Index parts, bool square)
+      : part_of_(device, part_of), own_place_(device, square ? part_of.size() : 0), rows_(device, part_of.size()) {
+    const auto nodes = static_cast<Index>(part_of.size());
+    // Each part looking at all rows is faster than sorting them, up to some billion looks.
+    if (Offset(nodes) * parts > Offset(1) << 34) {
+      Caches caches = ::weft::ehyb::group_rows(nodes, square, part_of, parts);
+      row_begin_ = std::move(caches.row_begin);
+      rows_.upload(caches.rows);
+      own_place_.upload(caches.own_place);
+      synchronize(device);
+      return;
+    }
+    const int threads = nodes > 4096 ? 1024 : 64;
+    const auto blocks = static_cast<unsigned>(parts);
+    DeviceBuffer<Index> counts(device, static_cast<std::size_t>(parts));
+    simt::launch(WEFT_KERNEL(ehyb_count_rows<V>), blocks, threads, 0, {}, nodes, std::as_const(part_of_).data(),
+                 counts.data());
+    const Array<Index> found = counts.download();
+    row_begin_ = Array<Index>(static_cast<std::size_t>(parts) + 1, 0);
+    for (Index p = 0; p < parts; ++p) row_begin_[p + 1] = row_begin_[p] + found[p];
+    const DeviceBuffer<Index> begins(device, row_begin_);
+    simt::launch(WEFT_KERNEL(ehyb_list_rows<V>), blocks, threads, 0, {}, nodes, std::as_const(part_of_).data(),
+                 begins.data(), rows_.data(), square ? own_place_.data() : nullptr);
+    synchronize(device);  // before `begins` goes
+  }
   CachesView view(const DeviceBuffer<Part>& parts, const DeviceBuffer<Index>& cached) const {
     return {parts.data(), part_of_.data(), own_place_.size() > 0 ? own_place_.data() : nullptr, rows_.data(),
             cached.data()};
   }
   const Index* rows() const { return rows_.data(); }
+  const Array<Index>& row_begin() const { return row_begin_; }
 
  private:
   DeviceBuffer<Index> part_of_, own_place_, rows_;
+  Array<Index> row_begin_;
 };
 
 /// Guests, order and slices on the device. False where that does not work out: blocks that are not full, more guests
 /// than there is room for, or than a hash table takes.
 template <class V>
 bool lay_out_on_device(Device device, const PatternView& pattern, Index node_cols, Offset blocks,
-                       const CachesOnDevice& on_device, Array<Part>& parts, DeviceStorage<V>& storage,
+                       const CachesOnDevice<V>& on_device, bool square, Array<Part>& parts, DeviceStorage<V>& storage,
                        const BuildOptions& options) {
   const auto count = static_cast<unsigned>(storage.part_count);
-  const int threads = threads_for_parts(storage, block_threads);
+  const int threads = threads_for_parts(storage, 1024);
   Index largest_own = 0;
   for (const Part& part : parts) largest_own = std::max(largest_own, part.rows);
-  const bool square = !storage.caches.own_place.empty();
   Index places = 64;
   while (places < most_places && places < 2 * std::min(node_cols, storage.shape.room)) places *= 2;
   const Index most = std::min(places / 4 * 3, storage.shape.room - (square ? largest_own : 0));
@@ -163,8 +189,8 @@ bool lay_out_on_device(Device device, const PatternView& pattern, Index node_col
 template <Value V>
 void upload_layout(Device device, const Storage<V>& from, DeviceStorage<V>& storage) {
   storage.shape = from.shape;
-  storage.caches = from.caches;
-  storage.caches.cached = {};
+  storage.caches.part_of = from.caches.part_of;
+  storage.caches.row_begin = from.caches.row_begin;
   storage.most_cached = from.most_cached;
   Array<Part> parts = part_table(from.caches, storage);
   for (Index p = 0; p < storage.part_count; ++p) {
@@ -189,7 +215,7 @@ void upload_layout(Device device, const Storage<V>& from, DeviceStorage<V>& stor
 
 /// Columns and values from csr on the device; those of the extra part come from the host.
 template <Value V>
-void fill(Device device, const Source<V>& source, const PatternView& pattern, const CachesOnDevice& caches,
+void fill(Device device, const Source<V>& source, const PatternView& pattern, const CachesOnDevice<V>& caches,
           std::span<const V> csr_values, DeviceStorage<V>& storage) {
   Index most = storage.most_cached;
   if (most > most_places) most = 0;
@@ -236,18 +262,19 @@ DeviceStorage<V> build_on_device(Device device, const Csr<V>& matrix, const Sour
   Index parts = 0;
   Array<Index> part_of = ::weft::ehyb::find_parts(matrix, storage.shape, options, parts);
   partition_seconds = partitioning.seconds();
-  storage.caches = ::weft::ehyb::group_rows(pattern->view().rows, square, std::move(part_of), parts);
-  const CachesOnDevice on_device(device, storage.caches);
+  const CachesOnDevice<V> on_device(device, part_of, parts, square);
+  storage.caches.part_of = part_of;
+  storage.caches.row_begin = on_device.row_begin();
   bool laid_out = false;
   if (all_full) {
     Array<Part> table = part_table(storage.caches, storage);
     storage.parts = DeviceBuffer<Part>(device, table);
-    laid_out =
-        lay_out_on_device<V>(device, pattern->view(), matrix.cols / block, blocks, on_device, table, storage, options);
+    laid_out = lay_out_on_device<V>(device, pattern->view(), matrix.cols / block, blocks, on_device, square, table,
+                                    storage, options);
   }
   if (!laid_out) {
     if (!on_host) on_host = ::weft::ehyb::find_blocks(matrix, options);
-    Caches caches = storage.caches;
+    Caches caches = ::weft::ehyb::group_rows(pattern->view().rows, square, part_of, parts);
     ::weft::ehyb::find_caches(*on_host, storage.shape, caches);
     Storage<V> layout = ::weft::ehyb::lay_out(matrix, *on_host, std::move(caches), storage.shape, options);
     ::weft::ehyb::lay_out_extra(matrix, *on_host, layout);
@@ -364,7 +391,7 @@ class GpuOperator final : public Operator<V> {
     gpu::CurrentDevice current(device_);
     const CsrOnDevice<V> source(device_, matrix_, csr_values);
     const PatternOnDevice<V> pattern(device_, source.view(), storage_.shape.block);
-    const CachesOnDevice caches(device_, storage_.caches);
+    const CachesOnDevice<V> caches(device_, storage_.caches.part_of, storage_.part_count, square());
     fill<V>(device_, source.view(), pattern.view(), caches, csr_values, storage_);
   }
 

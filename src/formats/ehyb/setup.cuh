@@ -20,13 +20,54 @@ struct CachesView {
   const Index* cached = nullptr;
 };
 
+/// How many node rows each part has: a block of threads a part looks at all of them.
+template <class V>
+__global__ void __launch_bounds__(1024) ehyb_count_rows(Index nodes, const Index* part_of, Index* counts) {
+  const auto self = static_cast<Index>(blockIdx.x);
+  Index count = 0;
+  for (Index i = static_cast<Index>(threadIdx.x); i < nodes; i += static_cast<Index>(blockDim.x))
+    count += simt::load_readonly(part_of + i) == self ? 1 : 0;
+  count = simt::block_reduce_sum(count);
+  if (threadIdx.x == 0) counts[self] = count;
+}
+
+/// The node rows of each part, ascending, and the place of each in its part.
+template <class V>
+__global__ void __launch_bounds__(1024)
+    ehyb_list_rows(Index nodes, const Index* part_of, const Index* row_begin, Index* rows, Index* own_place) {
+  constexpr Index together = 4;
+  const auto self = static_cast<Index>(blockIdx.x);
+  const Index begin = row_begin[self];
+  Index before = 0;
+  for (Index first = 0; first < nodes; first += together * static_cast<Index>(blockDim.x)) {
+    const Index node = first + together * static_cast<Index>(threadIdx.x);
+    bool mine[together];
+    Index count = 0;
+    WEFT_UNROLL
+    for (Index i = 0; i < together; ++i) {
+      mine[i] = node < nodes - i && simt::load_readonly(part_of + node + i) == self;
+      count += mine[i] ? 1 : 0;
+    }
+    Index total = 0;
+    Index place = before + simt::block_exclusive_sum(count, total);
+    WEFT_UNROLL
+    for (Index i = 0; i < together; ++i) {
+      if (!mine[i]) continue;
+      rows[begin + place] = node + i;
+      if (own_place) own_place[node + i] = place;
+      ++place;
+    }
+    before += total;
+  }
+}
+
 /// Guests of a part are found by a hash table in shared memory of up to so many places, three quarters of them used.
 constexpr Index most_places = 1 << 14;
 
 /// The columns that entries of a part want and that are not its own, ascending, from guests[part * most] on; their
 /// number in counts[part], or more than `most` if there are more.
 template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(1024)
     ehyb_find_guests(PatternView pattern, CachesView caches, Index places, Index most, Index* guests, Index* counts) {
   WEFT_DYNAMIC_SHARED(Index, table, places);
   WEFT_SHARED(Index, found, 1);
