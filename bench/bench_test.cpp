@@ -275,12 +275,14 @@ TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {
   m.padding = 14;
   m.details = "C = 32";
   m.upload_seconds = 1;
+  m.partition_seconds = 0.5;
   m.setup_products = 1;
   report.cases[0].measurements = {m, measured("eigen", 1, 1, true)};
   const auto json = to_json(report)["cases"][0]["measurements"];
   EXPECT_EQ(json[0]["padding"], 14);
   EXPECT_EQ(json[0]["details"], "C = 32");
   EXPECT_EQ(json[0]["upload_seconds"], 1);
+  EXPECT_EQ(json[0]["partition_seconds"], 0.5);
   EXPECT_EQ(json[0]["setup_products"], 1);
   EXPECT_TRUE(json[1]["padding"].is_null());
   EXPECT_TRUE(json[1]["setup_products"].is_null());

@@ -18,7 +18,7 @@
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "paper_bro.hpp"
+#include "paper.hpp"
 #include "progress.hpp"
 
 namespace weft::app {
@@ -27,6 +27,7 @@ namespace {
 struct BenchOptions {
   CommonOptions common;
   ReadingOptions reading;
+  bool type_given = false;
   std::vector<std::string> sources;
   std::string suite;
   std::string paper;
@@ -152,16 +153,21 @@ class Session {
 /// What a paper measures is fixed, but for the matrices.
 int run_paper(const BenchOptions& options) {
   if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
-      !options.svg.empty() || options.reading.type == "both" || !options.partition.path.empty())
-    throw UsageError("--paper goes with --device, --type f32 or f64, --seconds, --repeat, --seed and --json only");
+      !options.svg.empty() || options.order != "none" || !options.partition.path.empty())
+    throw UsageError("--paper goes with --device, --type, --seconds, --repeat, --seed and --json only");
+  const bool ehyb = options.paper == "ehyb";
+  if (!ehyb && options.reading.type == "both") throw UsageError("--paper bro takes one type, f32 or f64");
   if (!options.json.empty() && options.json != "-") require_target_folder(options.json);
-  return run_paper_bro({.reading = options.reading,
-                        .sources = options.sources,
-                        .json = options.json,
-                        .run = {.device = usable_device(options.device),
-                                .seconds = options.seconds,
-                                .groups = options.groups,
-                                .seed = options.seed}});
+  ReadingOptions reading = options.reading;
+  if (ehyb && !options.type_given) reading.type = "both";  // as the paper has both
+  const PaperOptions paper = {.reading = reading,
+                              .sources = options.sources,
+                              .json = options.json,
+                              .run = {.device = usable_device(options.device),
+                                      .seconds = options.seconds,
+                                      .groups = options.groups,
+                                      .seed = options.seed}};
+  return ehyb ? run_paper_ehyb(paper) : run_paper_bro(paper);
 }
 
 int run(const BenchOptions& options) {
@@ -211,10 +217,12 @@ Command add_bench(CLI::App& tool) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"quick", "standard"}));
   parser
-      ->add_option("--paper", options->paper,
-                   "what a paper measured, on these matrices or else on those of its own that can be generated: bro")
+      ->add_option(
+          "--paper", options->paper,
+          "what a paper measured, on these matrices or else on generated ones like its own: bro, or ehyb (both "
+          "types unless --type names one)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"bro"}));
+      ->check(CLI::IsMember({"bro", "ehyb"}));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
   parser
@@ -251,7 +259,10 @@ Command add_bench(CLI::App& tool) {
       "to\n"
       "the device, and the parameters the format chose.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
-  return {parser, [options] { return run(*options); }};
+  return {parser, [options, parser] {
+            options->type_given = parser->count("--type") > 0;
+            return run(*options);
+          }};
 }
 
 }  // namespace weft::app

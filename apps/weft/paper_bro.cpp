@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <weft/runtime.hpp>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/bandwidth.hpp"
@@ -20,9 +19,7 @@ std::string percent(const std::optional<double>& value) { return value ? percent
 
 /// As the paper calls it, or else the source without its folders.
 std::string name_of(const bench::BroCase& one) {
-  if (one.paper) return one.paper->name;
-  const std::string& source = one.formats.source;
-  return source.find(':') == std::string::npos ? std::filesystem::path(source).filename().string() : source;
+  return one.paper ? one.paper->name : without_folders(one.formats.source);
 }
 
 std::string gflops(const bench::Measurement* m) { return m ? fmt::format("{:.2f}", m->gflops) : "-"; }

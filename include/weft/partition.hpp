@@ -34,6 +34,8 @@ struct PartitionOptions {
   Index most_rows = 0;  ///< no part gets more rows than this; 0: no limit
   int block = 1;        ///< rows R * block .. R * block + block - 1 (the unknowns of a node) stay together
   Partitioner method = Partitioner::automatic;
+  /// Make the entries of the parts even, not their rows; most_rows still holds. Only metis does so.
+  bool even_entries = false;
   Progress progress = {};
 };
 

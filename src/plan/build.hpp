@@ -85,8 +85,8 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
   info.bytes = built.bytes;
   info.padding = built.padding;
   info.upload_seconds = built.upload_seconds;
-  info.setup_seconds = forward.setup_seconds;
   info.partition_seconds = built.partition_seconds;
+  info.setup_seconds = forward.setup_seconds;
   info.product_seconds = forward.product_seconds;
   info.deterministic = forward.choice.format->info.deterministic;
   info.transpose = options.transpose;

@@ -86,9 +86,9 @@ TEST(Plan, AFewProductsDoNotPayForALookAtTheMatrix) {
 
 TEST(Plan, UnknownFormatNamesThoseThereAre) {
   const auto matrix = tridiagonal(3);
-  EXPECT_EQ(
-      error_of([&] { plan(matrix, {.format = "ccs"}); }, ErrorCode::invalid_argument),
-      "there is no format 'ccs'; there are: auto, csr, coo, ell, sell, hyb, bce, bro-ell, bro-coo, bro-hyb, bro-sell");
+  EXPECT_EQ(error_of([&] { plan(matrix, {.format = "ccs"}); }, ErrorCode::invalid_argument),
+            "there is no format 'ccs'; there are: auto, csr, coo, ell, sell, hyb, bce, bro-ell, bro-coo, bro-hyb, "
+            "bro-sell, ehyb");
   EXPECT_THAT(error_of([&] { plan(matrix, {.format = "csr:vector8"}); }, ErrorCode::unsupported),
               HasSubstr("does not run on cpu"));
   EXPECT_THAT(error_of([&] { plan(matrix, {.format = "csr:quick"}); }, ErrorCode::invalid_argument),

@@ -35,3 +35,53 @@ def test_bro_as_json(succeed, tmp_path):
 def test_bro_refuses_what_a_paper_does_not_leave_open(refuse):
     assert "--paper goes with" in refuse(2, "bench", "--paper", "bro", "--formats", "csr")
     assert "bro" in refuse(2, "bench", "--paper", "unknown")
+
+
+def test_ehyb_prints_the_papers_tables(weft):
+    result = weft("bench", "--paper", "ehyb", "gen:poisson2d:30", "gen:elasticity3d:5", "--seconds", "0.005", "--repeat", "3",
+                  "--no-progress")
+    assert result.returncode == 0, result.stderr
+    text = result.stdout
+    for title in ("Figures 2 and 3: GFLOP/s, f32", "Table 1: ", "Figures 4 and 5: GFLOP/s, f64", "Table 2: ", "Figure 6: "):
+        assert title in text
+    assert "ehyb:guests=0" in text and "csr:merge" in text
+    # What a CPU does not have is told once, and has no column.
+    assert result.stderr.count("cuSPARSE") == 1 and "cusparse" not in text and "csr:speculative" not in text
+    assert "paper: faster" not in text
+
+
+def test_ehyb_in_one_type_on_the_emulator(succeed, golden):
+    text = succeed("bench", "--paper", "ehyb", "gen:poisson2d:12", "--device", "emulator", "--type", "f32", *FAST)
+    assert "Table 1: " in text and "Table 2: " not in text and "f64" not in text
+    merge = next(line.split() for line in text.splitlines() if line.startswith("ehyb ") and " csr:merge " in line)
+    assert merge[-5:] == ["100", "%", "2.25x", "1.31x", "1.52x"]
+    golden("bench-paper-ehyb", text)
+
+
+def test_ehyb_as_json(succeed):
+    # A folder stands for the paper's matrices in it, known by their names.
+    succeed("gen", "gen:poisson2d:20", "-o", "cant.mtx")
+    succeed("gen", "gen:poisson2d:20", "-o", "other.mtx")
+    report = json.loads(succeed("bench", "--paper", "ehyb", ".", "gen:stencil27:5", "--json", "-", *FAST))
+    assert [(one["paper_name"], one["type"]) for one in report["matrices"]] == [
+        ("cant", "f32"), ("cant", "f64"), (None, "f32"), (None, "f64")]
+    for one in report["matrices"]:
+        ours = {m["name"]: m for m in one["measurements"] if not m["peer"]}
+        assert list(ours) == ["ehyb", "ehyb:guests=0", "csr", "csr:merge"]
+        assert all(m["correct"] and m["median_seconds"] > 0 for m in ours.values())
+        first = one["preparation"][0]
+        assert first["format"] == "ehyb" and first["partition_seconds"] == ours["ehyb"]["partition_seconds"] > 0
+        together = first["partition_seconds"] + first["reorder_seconds"] + ours["ehyb"]["upload_seconds"]
+        assert abs(together - ours["ehyb"]["setup_seconds"]) < 1e-9
+        assert abs(first["reorder_products"] * first["product_seconds"] - first["reorder_seconds"]) < 1e-9
+    row = report["summary"][0]
+    assert (row["type"], row["format"], row["against"], row["matrices"], row["paper"]) == ("f32", "ehyb", "csr", 2, None)
+    assert row["min"] <= row["mean"] <= row["max"]
+
+
+def test_ehyb_refuses_what_a_paper_does_not_leave_open(refuse, tmp_path):
+    assert "--paper goes with" in refuse(2, "bench", "--paper", "ehyb", "--peers", "all")
+    assert "--paper goes with" in refuse(2, "bench", "--paper", "ehyb", "--order", "rcm")
+    assert "one type" in refuse(2, "bench", "--paper", "bro", "--type", "both")
+    (tmp_path / "empty").mkdir()
+    assert "Table 3" in refuse(1, "bench", "--paper", "ehyb", str(tmp_path / "empty"))

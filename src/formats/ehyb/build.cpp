@@ -15,21 +15,22 @@ template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options) {
   const Blocks blocks = find_blocks(matrix, options);
   const Shape shape = choose_shape(blocks.pattern.rows, blocks.pattern.block, sizeof(V), limits, options);
-  Index parts = 0;
   const Stopwatch partitioning;
+  Index parts = 0;
   Array<Index> part_of = find_parts(matrix, shape, options, parts);
   const double partition_seconds = partitioning.seconds();
   Caches caches = group_rows(blocks.pattern.rows, matrix.rows == matrix.cols, std::move(part_of), parts);
   find_caches(blocks, shape, caches);
   Storage<V> storage = lay_out(matrix, blocks, std::move(caches), shape, options);
-  storage.partition_seconds = partition_seconds;
   lay_out_extra(matrix, blocks, storage);
   fill<V>(matrix, blocks, matrix.values, storage);
   fill_extra<V>(matrix.values, storage.extra);
+  storage.partition_seconds = partition_seconds;
   return storage;
 }
 
-std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros) {
+std::string describe(const Shape& shape, Index parts, Index most_cached, Offset loaded, Offset extra_entries,
+                     Offset nonzeros) {
   std::array<char, 160> text{};
   const double cached =
       nonzeros == 0 ? 100 : 100 - 100 * static_cast<double>(extra_entries) / static_cast<double>(nonzeros);
@@ -39,6 +40,9 @@ std::string describe(const Shape& shape, Index parts, Index most_cached, Offset 
   std::string result(text.data(), static_cast<std::size_t>(length));
   const std::string b = std::to_string(shape.block);
   if (shape.block > 1) result += ", " + b + " x " + b + " blocks";
+  // Reading x from far away is what caching saves: for all entries but the extra ones, at the price of loading. A
+  // part of a power-law graph may cache most of its entries, each with an x of its own.
+  if (extra_entries + loaded * shape.block > nonzeros / 2) result += "; caching cannot pay";
   return result;
 }
 
@@ -53,6 +57,15 @@ std::size_t bytes_of(const Storage<V>& storage) {
 }
 
 namespace {
+
+/// Neighbours of such a row are all over the matrix: no partition keeps them together. Told by the lengths alone.
+std::string rules_out(const RowLengths& rows, Device) {
+  constexpr Offset long_row = 4096;
+  constexpr double uneven = 50;
+  if (rows.longest_row > long_row && static_cast<double>(rows.longest_row) > uneven * rows.mean_row)
+    return "a few rows reach across the matrix, so that its parts have too little in common to cache";
+  return "";
+}
 
 template <Value V>
 class CpuOperator final : public Operator<V> {
@@ -96,8 +109,8 @@ class CpuOperator final : public Operator<V> {
     const Extra<V>& extra = storage_.extra;
     const auto extra_entries = std::ranges::count_if(extra.columns, [](Index column) { return column >= 0; });
     OperatorInfo info;
-    info.details =
-        describe(storage_.shape, storage_.caches.parts(), storage_.most_cached, extra_entries, matrix_.nonzeros());
+    info.details = describe(storage_.shape, storage_.caches.parts(), storage_.most_cached,
+                            static_cast<Offset>(storage_.caches.cached.size()), extra_entries, matrix_.nonzeros());
     info.bytes = bytes_of(storage_);
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
     info.partition_seconds = storage_.partition_seconds;
@@ -230,6 +243,7 @@ const Format& format() {
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
     f.setup_products = 3000;
+    f.rules_out = &rules_out;
     return f;
   }();
   return format;

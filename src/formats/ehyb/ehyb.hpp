@@ -166,8 +166,10 @@ void fill_extra(std::span<const V> csr_values, Extra<V>& extra);
 template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options);
 
-/// "132 parts of up to 5120 nodes, 98.5 % of entries cached, 3 x 3 blocks"
-std::string describe(const Shape& shape, Index parts, Index most_cached, Offset extra_entries, Offset nonzeros);
+/// "132 parts, caches of up to 15360 elements of x, 98.5 % of entries cached, 3 x 3 blocks"; says so when caching
+/// cannot pay. `loaded` are the nodes that all caches hold.
+std::string describe(const Shape& shape, Index parts, Index most_cached, Offset loaded, Offset extra_entries,
+                     Offset nonzeros);
 
 /// What the device lets a part have.
 template <Value V>

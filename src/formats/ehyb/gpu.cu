@@ -371,8 +371,9 @@ class GpuOperator final : public Operator<V> {
   OperatorInfo info() const override {
     const DeviceExtra<V>& extra = storage_.extra;
     OperatorInfo info;
-    info.details = ::weft::ehyb::describe(storage_.shape, storage_.part_count, storage_.most_cached, extra.entries,
-                                          matrix_.nonzeros());
+    info.details =
+        ::weft::ehyb::describe(storage_.shape, storage_.part_count, storage_.most_cached,
+                               static_cast<Offset>(storage_.cached.size()), extra.entries, matrix_.nonzeros());
     info.bytes = storage_.parts.bytes() + storage_.cached.bytes() + storage_.order.bytes() + storage_.slices.bytes() +
                  storage_.columns.bytes() + storage_.values.bytes() + extra.slices.bytes() + extra.columns.bytes() +
                  extra.values.bytes() + extra.places.bytes() + extra.ranges.bytes();

@@ -103,8 +103,11 @@ Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOpt
                  [&](Offset row) { given.part_of[row] = options.partition->part_of[row - row % b]; });
     found = limit_parts(matrix, given, shape.room * b, b);
   } else {
-    found = partition(
-        matrix, {.parts = shape.parts, .most_rows = shape.most_nodes * b, .block = b, .progress = options.progress});
+    found = partition(matrix, {.parts = shape.parts,
+                               .most_rows = shape.most_nodes * b,
+                               .block = b,
+                               .even_entries = true,
+                               .progress = options.progress});
   }
   parts = std::max(1, found.parts);
   if (b == 1) return found.part_of;

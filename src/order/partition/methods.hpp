@@ -19,6 +19,7 @@ inline Index nodes_of(Index rows, int block) { return static_cast<Index>((Offset
 struct PartSizes {
   Index parts = 1;
   Index capacity = 0;
+  bool even_entries = false;  ///< for METIS: neighbours of the nodes are to be even, not nodes
 };
 
 /// The nodes a part may have so that parts are within 3 % of their mean, where that can be, and within the capacity.
@@ -58,7 +59,8 @@ Array<Index> grow_parts(const NodeGraph& graph, const PartSizes& sizes, const Pu
 
 /// Whether METIS's numbers hold the graph.
 bool fits_metis(const NodeGraph& graph);
-/// METIS's k-way partitioning, repaired so that parts have at most balanced_limit nodes. At least two parts, and a few
+/// METIS's k-way partitioning, repaired so that parts have at most balanced_limit nodes, or their capacity if not nodes
+/// are to be even. At least two parts, and a few
 /// nodes in each, as METIS wants it.
 Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse);
 

@@ -69,6 +69,7 @@ struct Call {
   Array<idx_t> offsets;
   Array<idx_t> neighbours;
   Array<idx_t> weights;
+  Array<idx_t> node_weights;
   Array<idx_t> part_of;
 
   std::mutex mutex;
@@ -110,9 +111,10 @@ void run(Call& call) {
     options[METIS_OPTION_NUMBERING] = 0;
     options[METIS_OPTION_UFACTOR] = call.imbalance;
     idx_t constraints = 1, cut = 0;
-    status = METIS_PartGraphKway(&call.nodes, &constraints, call.offsets.data(), call.neighbours.data(), nullptr,
-                                 nullptr, call.weights.empty() ? nullptr : call.weights.data(), &call.parts, nullptr,
-                                 nullptr, options, &cut, call.part_of.data());
+    status = METIS_PartGraphKway(&call.nodes, &constraints, call.offsets.data(), call.neighbours.data(),
+                                 call.node_weights.empty() ? nullptr : call.node_weights.data(), nullptr,
+                                 call.weights.empty() ? nullptr : call.weights.data(), &call.parts, nullptr, nullptr,
+                                 options, &cut, call.part_of.data());
     call.signals->restore_flags();
   }
   const std::lock_guard lock(call.mutex);
@@ -161,7 +163,7 @@ Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const P
     throw Error(ErrorCode::unsupported, "the graph has " + std::to_string(graph.edges() / 2) +
                                             " edges, which is beyond the " + std::to_string(8 * sizeof(idx_t)) +
                                             "-bit numbers of this METIS; use the partitioner 'grow'");
-  const Index limit = balanced_limit(graph.nodes, sizes);
+  const Index limit = sizes.even_entries ? sizes.capacity : balanced_limit(graph.nodes, sizes);
   const auto call = std::make_shared<Call>();
   call->nodes = graph.nodes;
   call->parts = sizes.parts;
@@ -170,6 +172,12 @@ Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const P
   call->offsets = converted<idx_t>(graph.offsets, Offset(graph.nodes) + 1);
   call->neighbours = converted<idx_t>(graph.neighbours, graph.edges());
   call->weights = weights_for_metis(graph);
+  if (sizes.even_entries) {
+    call->imbalance = 5;
+    call->node_weights = Array<idx_t>(static_cast<std::size_t>(graph.nodes));
+    for (Index node = 0; node < graph.nodes; ++node)
+      call->node_weights[node] = static_cast<idx_t>(graph.offsets[node + 1] - graph.offsets[node] + 1);
+  }
   call->part_of = Array<idx_t>(static_cast<std::size_t>(graph.nodes));
 
   std::thread([call] { run(*call); }).detach();

@@ -28,7 +28,7 @@ constexpr Name names[] = {{Partitioner::automatic, "automatic"},
 /// Every node counts as whole, also a last one with fewer rows.
 PartSizes sizes_for(Index rows, const PartitionOptions& options) {
   const Index nodes = ordering::nodes_of(rows, options.block);
-  PartSizes sizes{options.parts, nodes};
+  PartSizes sizes{options.parts, nodes, options.even_entries};
   if (options.most_rows > 0 && options.most_rows < rows) {
     sizes.capacity = options.most_rows / options.block;
     sizes.parts = std::max(sizes.parts, static_cast<Index>((Offset(nodes) + sizes.capacity - 1) / sizes.capacity));

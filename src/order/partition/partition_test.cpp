@@ -289,5 +289,39 @@ TEST(LimitParts, TakesRectangularMatrices) {
   EXPECT_LE(largest(limited), 20);
 }
 
+TEST(Partition, EntriesAreEvenIfThatIsAskedFor) {
+  if (!has_metis()) GTEST_SKIP() << "this build has no METIS";
+  // Rows are longer and longer: even rows would have uneven entries.
+  Csr<double> matrix = generate<double>("gen:stencil27:24");
+  std::vector<Index> columns;
+  Array<Offset> offsets(matrix.offsets.size(), 0);
+  for (Index row = 0; row < matrix.rows; ++row) {
+    for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i)
+      if (row > matrix.rows / 2 || matrix.columns[i] == row || matrix.columns[i] == row + 1 ||
+          matrix.columns[i] == row - 1)
+        columns.push_back(matrix.columns[i]);
+    offsets[row + 1] = static_cast<Offset>(columns.size());
+  }
+  matrix.offsets = offsets;
+  matrix.values = Array<double>(columns.size(), 1.0);
+  matrix.columns = Array<Index>(std::move(columns));
+  const auto largest_share = [&](bool even, Index most_rows) {
+    const Partition found =
+        partition(matrix, {.parts = 8, .most_rows = most_rows, .method = Partitioner::metis, .even_entries = even});
+    std::vector<Offset> entries(static_cast<std::size_t>(found.parts)), rows(static_cast<std::size_t>(found.parts));
+    for (Index row = 0; row < matrix.rows; ++row) {
+      entries[found.part_of[row]] += matrix.offsets[row + 1] - matrix.offsets[row];
+      ++rows[found.part_of[row]];
+    }
+    if (most_rows > 0) {
+      EXPECT_LE(std::ranges::max(rows), most_rows);
+    }
+    return static_cast<double>(std::ranges::max(entries)) * 8 / static_cast<double>(matrix.nonzeros());
+  };
+  EXPECT_LT(largest_share(true, 0), 1.15);
+  EXPECT_GT(largest_share(false, 0), 1.4);
+  largest_share(true, 2000);  // the limit holds all the same
+}
+
 }  // namespace
 }  // namespace weft
