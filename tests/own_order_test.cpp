@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "formats/registry.hpp"
+#include "plan/build.hpp"
 #include "refusals.hpp"
 #include "structures.hpp"
 
@@ -34,7 +35,7 @@ Array<V> multiply(Plan<V>& plan, bool in_order, V alpha, const Array<V>& x, V be
 }
 
 template <Value V>
-Array<V> put_in_order(const Array<V>& vectors, const Array<Index>& order, int count) {
+Array<V> ordered_by(const Array<V>& vectors, const Array<Index>& order, int count) {
   Array<V> result(vectors.size());
   const std::size_t size = vectors.size() / count;
   for (int j = 0; j < count; ++j)
@@ -57,9 +58,9 @@ void expect_same(Plan<V>& plan, const Order& order, V alpha, V beta, int count, 
   const auto in = static_cast<std::size_t>(info.cols) * count, out = static_cast<std::size_t>(info.rows) * count;
   const Array<V> x = alpha == V(0) ? Array<V>(in, poison) : random_vector<V>(in, 5);
   const Array<V> y = beta == V(0) ? Array<V>(out, poison) : random_vector<V>(out, 6);
-  const Array<V> expected = put_in_order(multiply(plan, false, alpha, x, beta, y, count), order.rows, count);
-  const Array<V> result = multiply(plan, true, alpha, put_in_order(x, order.columns, count), beta,
-                                   put_in_order(y, order.rows, count), count);
+  const Array<V> expected = ordered_by(multiply(plan, false, alpha, x, beta, y, count), order.rows, count);
+  const Array<V> result =
+      multiply(plan, true, alpha, ordered_by(x, order.columns, count), beta, ordered_by(y, order.rows, count), count);
   EXPECT_TRUE(same_bits(result, expected)) << what << ", " << count << " vectors";
 }
 
@@ -175,9 +176,30 @@ TEST(OwnParts, AreTakenForTheTransposedMatrix) {
     both.apply(Op::transpose, 1, x, 0, y);
     plan(transpose(matrix), {.format = "csr"}).apply(x, expected);
     for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-12);
+    const auto partitions = [&](bool transposed) {
+      int begun = 0;
+      PlanOptions watched = options;
+      watched.transpose = transposed;
+      watched.progress = [&](double fraction) {
+        begun += fraction == 0;
+        return true;
+      };
+      plan(matrix, watched);
+      return begun;
+    };
+    EXPECT_GE(partitions(false), 1);
+    EXPECT_EQ(partitions(true), partitions(false));
     EXPECT_GT(both.info().partition_seconds, 0);
     EXPECT_LE(both.info().partition_seconds, both.info().setup_seconds);
   }
+}
+
+TEST(OwnParts, FindTheirWayToTheCallersRows) {
+  const auto parts = std::make_shared<const Partition>(Partition{3, {0, 2, 1, 0}});
+  EXPECT_EQ(in_callers_numbering(parts, {}), parts);
+  EXPECT_EQ(in_callers_numbering(nullptr, {3, 2, 0, 1}), nullptr);
+  const auto moved = in_callers_numbering(parts, {3, 2, 0, 1});
+  EXPECT_THAT(std::vector<Index>(moved->part_of.begin(), moved->part_of.end()), ::testing::ElementsAre(1, 0, 2, 0));
 }
 
 }  // namespace
