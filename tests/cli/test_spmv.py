@@ -78,3 +78,10 @@ def test_products_agree_with_scipy(succeed, tmp_path):
         succeed("spmv", "a.mtx", "--x", "x.txt", "-o", "y.mtx")
         y = numpy.array(read_vector(tmp_path / "y.mtx"))
         assert numpy.all(numpy.abs(y - matrix @ x) <= 1e-13 * (abs(matrix) @ abs(x)) + 1e-300)
+
+
+def test_says_when_caching_cannot_pay(succeed):
+    formats = {source: next(line for line in succeed("spmv", source, "--format", "ehyb:cache=256").splitlines()
+                            if line.startswith("format")) for source in ("gen:rmat:12", "gen:poisson3d:20")}
+    assert formats["gen:rmat:12"].endswith("; caching cannot pay) on cpu")
+    assert "of entries cached) on cpu" in formats["gen:poisson3d:20"]
