@@ -242,7 +242,7 @@ const Format& format() {
     f.storing_f64 = storing<double>();
     f.build_f32 = &build<float>;
     f.build_f64 = &build<double>;
-    f.setup_products = 3000;
+    f.setup_products = 10000;  // METIS on one core, in products of a GPU
     f.rules_out = &rules_out;
     return f;
   }();
