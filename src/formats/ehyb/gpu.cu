@@ -62,6 +62,12 @@ Limits limits_of(Device device) {
   return limits;
 }
 
+/// Numbers that a hash table or a list of the set-up may have in shared memory.
+template <class V>
+Index most_in_table(Device device) {
+  return static_cast<Index>(std::min<std::size_t>(most_places, limits_of<V>(device).cache_bytes / sizeof(Index)));
+}
+
 Index slices_for(Index rows) { return rows / slice_rows + (rows % slice_rows != 0); }
 
 /// Where the rows and slices of each part begin; what it caches is not known yet.
@@ -136,7 +142,7 @@ bool lay_out_on_device(Device device, const PatternView& pattern, Index node_col
   Index largest_own = 0;
   for (const Part& part : parts) largest_own = std::max(largest_own, part.rows);
   Index places = 64;
-  while (places < most_places && places < 2 * std::min(node_cols, storage.shape.room)) places *= 2;
+  while (2 * places <= most_in_table<V>(device) && places < 2 * std::min(node_cols, storage.shape.room)) places *= 2;
   const Index most = std::min(places / 4 * 3, storage.shape.room - (square ? largest_own : 0));
   Array<Index> counts(count, 0);
   DeviceBuffer<Index> guests(device, static_cast<std::size_t>(std::max(0, most)) * count);
@@ -218,7 +224,7 @@ template <Value V>
 void fill(Device device, const Source<V>& source, const PatternView& pattern, const CachesOnDevice<V>& caches,
           std::span<const V> csr_values, DeviceStorage<V>& storage) {
   Index most = storage.most_cached;
-  if (most > most_places) most = 0;
+  if (most > most_in_table<V>(device)) most = 0;
   constexpr unsigned blocks_a_part = 8;
   simt::launch(
       WEFT_KERNEL(ehyb_fill<V>),
