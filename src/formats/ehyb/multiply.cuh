@@ -108,12 +108,11 @@ __device__ __forceinline__ void sum_singles(const V* values, const std::uint16_t
   const auto add = [&](auto count) {
     add_singles<decltype(count)::value>(values + static_cast<Offset>(k) * slice_rows,
                                         columns + static_cast<Offset>(k) * slice_rows, cache, stride, sums);
-    k += count;
   };
   WEFT_KEEP_LOOP
-  while (width - k >= Batch) add(std::integral_constant<int, Batch>());
+  for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
   WEFT_KEEP_LOOP
-  while (width - k >= 4) add(std::integral_constant<int, 4>());
+  for (; width - k >= 4; k += 4) add(std::integral_constant<int, 4>());
   switch (width - k) {
     case 1:
       return add(std::integral_constant<int, 1>());
