@@ -294,9 +294,6 @@ DeviceStorage<V> build_on_device(Device device, const Csr<V>& matrix, const Sour
   return storage;
 }
 
-template <int Number>
-using Constant = std::integral_constant<int, Number>;
-
 /// Threads of a block, and what a thread has on its way at once: what was fastest (bench/NOTES.md).
 template <int B>
 constexpr int threads_for = B == 1   ? 1024
@@ -325,21 +322,19 @@ void launch_multiply(const DeviceStorage<V>& storage, const View<V>& view, const
                  product, stride);
 }
 
+/// Several vectors are worth kernels of their own for blocks up to this size.
+constexpr int largest_block_together = 3;
+
 template <int Room, class V>
 void multiply(const DeviceStorage<V>& storage, const View<V>& view, const Product<V>& product, Stream stream) {
-  switch (storage.shape.block) {
-    case 1:
-      return launch_multiply<1, Room>(storage, view, product, stream);
-    case 2:
-      return launch_multiply<2, Room>(storage, view, product, stream);
-    case 3:
-      return launch_multiply<3, Room>(storage, view, product, stream);
-    case 4:
-      return launch_multiply<4, Room>(storage, view, product, stream);
-    case 5:
-      return launch_multiply<5, Room>(storage, view, product, stream);
-    default:
-      return launch_multiply<6, Room>(storage, view, product, stream);
+  const int block = storage.shape.block;
+  if (block == 1) return launch_multiply<1, Room>(storage, view, product, stream);
+  if (block == 2) return launch_multiply<2, Room>(storage, view, product, stream);
+  if (block == 3) return launch_multiply<3, Room>(storage, view, product, stream);
+  if constexpr (Room == 1) {
+    if (block == 4) return launch_multiply<4, 1>(storage, view, product, stream);
+    if (block == 5) return launch_multiply<5, 1>(storage, view, product, stream);
+    launch_multiply<6, 1>(storage, view, product, stream);
   }
 }
 
@@ -425,7 +420,8 @@ class GpuOperator final : public Operator<V> {
   void prepare() {
     const std::size_t cache = (static_cast<std::size_t>(storage_.most_cached) + 1) *
                               static_cast<std::size_t>(storage_.shape.block) * sizeof(V);
-    together_ = 2 * cache <= limits_of<V>(device_).cache_bytes ? 2 : 1;
+    const bool fits = 2 * cache <= limits_of<V>(device_).cache_bytes;
+    together_ = fits && storage_.shape.block <= largest_block_together ? 2 : 1;
     extra_sums_ = DeviceBuffer<V>(device_, static_cast<std::size_t>(storage_.extra.pieces) * most_together);
   }
 
