@@ -46,7 +46,7 @@ struct DeviceStorage {
 /// A warp a slice, as far as that is possible and there are so many.
 template <class V>
 int threads_for_parts(const DeviceStorage<V>& storage, int most) {
-  return std::min(most, std::max(2, storage.most_slices) * 32);
+  return std::min(most, std::max(1, storage.most_slices) * 32);
 }
 
 /// One block of threads a multiprocessor, with all of its shared memory but what kernels use besides.
