@@ -55,11 +55,20 @@ constexpr Index least_metis_nodes = 8;
 // Below this `grow` finds smaller cuts than METIS, whose coarsest graph then has parts of a few nodes (README.md).
 constexpr Index good_metis_nodes = 256;
 
+/// A few nodes with very many neighbours stop graphs from becoming coarser, which costs `grow` more time than METIS.
+bool has_hubs(const NodeGraph& graph) {
+  constexpr Offset many = 256, times_the_mean = 32;
+  Offset most = 0;
+  for (Index node = 0; node < graph.nodes; ++node) most = std::max(most, graph.offsets[node + 1] - graph.offsets[node]);
+  return most > many && most * graph.nodes > times_the_mean * graph.edges();
+}
+
 Array<Index> parts_of_nodes(const NodeGraph& graph, const PartSizes& sizes, Partitioner method, const Pulse& pulse) {
   const Index nodes_a_part = graph.nodes / sizes.parts;
   if (method == Partitioner::automatic)
-    method = has_metis() && nodes_a_part >= good_metis_nodes && ordering::fits_metis(graph) ? Partitioner::metis
-                                                                                            : Partitioner::grow;
+    method = has_metis() && (nodes_a_part >= good_metis_nodes || has_hubs(graph)) && ordering::fits_metis(graph)
+                 ? Partitioner::metis
+                 : Partitioner::grow;
   if (method == Partitioner::metis && nodes_a_part >= least_metis_nodes)
     return ordering::metis_parts(graph, sizes, pulse);
   return ordering::grow_parts(graph, sizes, pulse);
