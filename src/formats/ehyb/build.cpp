@@ -176,6 +176,7 @@ Limits limits_to_store(std::optional<Device> wanted) {
   if (device.kind() != Device::Kind::gpu || has_gpu) return limits_of<V>(device);
   return {.multiprocessors = 132,
           .cache_bytes = 227 * 1024 - 256,
+          .most_cache_bytes = 227 * 1024 - 256,
           .slice_rows = 32,
           .pack = 4,
           .value_pack = 16 / static_cast<int>(sizeof(V))};

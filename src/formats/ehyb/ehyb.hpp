@@ -34,8 +34,9 @@ inline constexpr Index most_room = 65535;
 
 /// What a device lets a part have.
 struct Limits {
-  Index multiprocessors = 1;    ///< P: the number of parts is a multiple of it, where they are large
-  std::size_t cache_bytes = 0;  ///< of a part
+  Index multiprocessors = 1;         ///< P: the number of parts is a multiple of it, where they are large
+  std::size_t cache_bytes = 0;       ///< of a part, unless the user says otherwise ...
+  std::size_t most_cache_bytes = 0;  ///< ... which may be up to this; 0: any
   Index slice_rows = 32;
   int pack = 4, value_pack = 4;
 };

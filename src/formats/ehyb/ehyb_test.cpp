@@ -126,6 +126,14 @@ TEST(Ehyb, ThePapersEquationsGiveTheNumberOfParts) {
   EXPECT_GE(choose_shape(1 << 20, 1, 8, large, paper).parts, 17);
 }
 
+TEST(Ehyb, NoCacheIsLargerThanTheDeviceHas) {
+  const BuildOptions greedy = options_of({{"cache", 1 << 18}});
+  Limits limits = gpu_like();
+  EXPECT_EQ(choose_shape(100000, 1, 8, limits, greedy).room, 65535);  // 16 bits
+  limits.most_cache_bytes = 60000;
+  EXPECT_EQ(choose_shape(100000, 1, 8, limits, greedy).room, 7499);
+}
+
 TEST(Ehyb, GuestsAreTheColumnsWantedMost) {
   // Two parts of two rows; the first wants column 2 twice and column 3 once, with room for one of them.
   const Csr<double> matrix = matrix_of(4, 4, {{0, 2}, {1, 2, 3}, {2}, {3}});
@@ -345,6 +353,11 @@ void expect_padding_meets_no_x(Device device) {
 }
 
 TEST(Ehyb, PaddingMeetsNoX) { expect_padding_meets_no_x(Device::cpu()); }
+
+TEST_P(EhybOnDevices, ACacheLargerThanTheDeviceHasMultiplies) {
+  const weft::test::PlaceScope scope(GetParam());
+  expect_product(GetParam().device, generate<double>("gen:poisson2d:260"), "ehyb:cache=200000", 1);
+}
 
 TEST_P(EhybOnDevices, PaddingMeetsNoX) {
   const weft::test::PlaceScope scope(GetParam());

@@ -55,7 +55,7 @@ Limits limits_of(Device device) {
   const DeviceInfo info = describe(device);
   Limits limits;
   limits.multiprocessors = device.kind() == Device::Kind::emulator ? 2 : std::max(1, info.multiprocessors);
-  limits.cache_bytes = static_cast<std::size_t>(info.shared_bytes) - 256;
+  limits.cache_bytes = limits.most_cache_bytes = static_cast<std::size_t>(info.shared_bytes) - 256;
   limits.slice_rows = slice_rows;
   limits.pack = column_pack;
   limits.value_pack = value_pack<V>;
@@ -175,8 +175,8 @@ bool lay_out_on_device(Device device, const PatternView& pattern, Index node_col
   storage.order = DeviceBuffer<Index>(device, nodes);
   DeviceBuffer<Index> scratch(device, nodes);
   const DeviceBuffer<Index> row_begin(device, storage.caches.row_begin);
-  simt::launch(WEFT_KERNEL(sort_windows<Offset>), count, threads_for_parts(storage, 1024), 0, {}, pattern.offsets,
-               pattern.rows, Index(0), row_begin.data(), on_device.rows(), storage.order.data(), scratch.data());
+  simt::launch(WEFT_KERNEL(sort_windows<Offset>), count, threads, 0, {}, pattern.offsets, pattern.rows, Index(0),
+               row_begin.data(), on_device.rows(), storage.order.data(), scratch.data());
   DeviceBuffer<Offset> entries(device, static_cast<std::size_t>(storage.slice_count) + 1);
   simt::launch(WEFT_KERNEL(ehyb_measure<V>), count, threads, 0, {}, pattern, std::as_const(storage.parts).data(),
                std::as_const(storage.order).data(), entries.data());

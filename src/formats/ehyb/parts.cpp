@@ -64,8 +64,9 @@ Shape choose_shape(Index nodes, int block, std::size_t value_bytes, const Limits
   shape.value_pack = limits.value_pack;
   shape.guests = options.parameter("guests", 1) != 0;
   const std::size_t node_bytes = value_bytes * static_cast<std::size_t>(block);
-  const auto cache =
+  auto cache =
       options.has("cache") ? static_cast<std::size_t>(options.parameter("cache", 0)) * value_bytes : limits.cache_bytes;
+  if (limits.most_cache_bytes > 0) cache = std::min(cache, limits.most_cache_bytes);
   // One node holds the zero for padding.
   shape.room = static_cast<Index>(std::clamp<std::size_t>(cache / node_bytes, 2, std::size_t(most_room) + 1)) - 1;
   shape.most_nodes = shape.room;
