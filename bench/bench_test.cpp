@@ -3,6 +3,7 @@
 #include <weft/coo.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "peers/peer.hpp"
 #include "report.hpp"
 #include "run.hpp"
+#include "summary.hpp"
 #include "verify.hpp"
 
 namespace weft::bench {
@@ -34,7 +36,8 @@ TYPED_TEST(VerifyTest, AcceptsTheExactResultAndRoundingOfIt) {
   const Reference<V> reference(Op::none, V(1), small_matrix<V>(), x, V(0), {});
   std::vector<V> y{0, 0, 8};
   EXPECT_TRUE(reference.compare(y).correct);
-  EXPECT_EQ(reference.compare(y).max_error, 0);
+  EXPECT_EQ(reference.compare(y).backward_error, 0);
+  EXPECT_EQ(reference.compare(y).forward_error, 0);
   y[0] = std::numeric_limits<V>::epsilon();  // cancelled to zero, so only |A||x| tells how large rounding may be
   EXPECT_TRUE(reference.compare(y).correct);
 }
@@ -46,7 +49,8 @@ TYPED_TEST(VerifyTest, FindsADroppedEntryAndNamesItsRow) {
   const Verdict verdict = reference.compare(std::vector<V>{0, 0, 6});
   EXPECT_FALSE(verdict.correct);
   EXPECT_EQ(verdict.worst, 2);
-  EXPECT_DOUBLE_EQ(verdict.max_error, 0.25);
+  EXPECT_DOUBLE_EQ(verdict.backward_error, 0.25);
+  EXPECT_DOUBLE_EQ(verdict.forward_error, 0.25);
 }
 
 TYPED_TEST(VerifyTest, FindsAnEmptyRowNobodyWrote) {
@@ -72,7 +76,7 @@ TYPED_TEST(VerifyTest, NamesTheRowThatIsWrongNotALongerOneThatRounds) {
   const Verdict verdict = reference.compare(std::vector<V>{V(400) * (1 + 200 * epsilon), 1 + 8 * epsilon});
   EXPECT_FALSE(verdict.correct);
   EXPECT_EQ(verdict.worst, 1);
-  EXPECT_GT(verdict.max_error, 100 * epsilon);
+  EXPECT_GT(verdict.backward_error, 100 * epsilon);
 }
 
 TYPED_TEST(VerifyTest, AnOverflowThatTheReferenceHasTooIsRight) {
@@ -167,7 +171,7 @@ Measurement measured(const std::string& name, double setup, double seconds, bool
   Measurement m;
   m.name = m.chosen = name;
   m.peer = peer;
-  m.setup_seconds = setup;
+  m.setup.encode = setup;
   m.timing.median = seconds;
   return m;
 }
@@ -185,6 +189,50 @@ TEST(Compare, BreakEvenIsTheExtraSetUpOverTheGainAProduct) {
   EXPECT_FALSE(one.measurements[4].peer_ratio);
 }
 
+TEST(Compare, WhatIsWithinFivePercentOfTheFastestSharesItsRank) {
+  Case one;
+  one.measurements = {measured("third", 0, 1.2),       measured("fastest", 0, 1.0), measured("tied", 0, 1.04),
+                      measured("peer", 0, 1.06, true), measured("wrong", 0, 0.5),   measured("alike", 0, 1.11)};
+  one.measurements[4].correct = false;
+  compare(one);
+  std::vector<int> ranks;
+  for (const Measurement& m : one.measurements) ranks.push_back(m.rank);
+  EXPECT_THAT(ranks, testing::ElementsAre(5, 1, 1, 3, 0, 3));
+}
+
+TEST(Summarize, MeansAreOverCompleteSetsOnly) {
+  Report report;
+  for (double slow : {4.0, 1.0, 0.5}) {  // a win, a tie, a loss
+    Case one;
+    one.measurements = {measured("csr", 0, 1), measured("sell", 0, 2), measured("eigen", 0, slow, true)};
+    report.cases.push_back(one);
+  }
+  report.cases[1].measurements[1].failure = "refused";
+  const std::vector<Summary> all = summarize(report);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].compared, 3);
+  EXPECT_EQ(all[0].wins, 1);
+  EXPECT_EQ(all[0].ties, 1);
+  EXPECT_EQ(all[0].losses, 1);
+  EXPECT_NEAR(all[0].ratio.value(), std::cbrt(4 * 1 * 0.5), 1e-12);
+  ASSERT_EQ(all[0].names.size(), 3u);
+  EXPECT_NEAR(all[0].names[0].peer_ratio.value(), std::cbrt(4 * 1 * 0.5), 1e-12);
+  EXPECT_FALSE(all[0].names[1].peer_ratio) << "sell refused a matrix";
+  EXPECT_EQ(all[0].names[1].measured, 2);
+  EXPECT_EQ(
+      headline(all[0]),
+      "On these 3 matrices (f64) Weft is 1.26 times as fast as the fastest peer (geometric mean) and wins 1 of 3, "
+      "with 1 tied.");
+}
+
+TEST(Summarize, WithoutPeersThereIsNoRatio) {
+  Report report;
+  report.cases.emplace_back();
+  report.cases[0].measurements = {measured("csr", 0, 1)};
+  EXPECT_FALSE(summarize(report)[0].ratio);
+  EXPECT_EQ(headline(summarize(report)[0]), "No peer to compare with (f64).");
+}
+
 TEST(RunCase, KeepsFormatsThatRefuseInTheTable) {
   std::vector<std::string> notes;
   const Case one = run_case<double>(
@@ -196,7 +244,7 @@ TEST(RunCase, KeepsFormatsThatRefuseInTheTable) {
   EXPECT_GT(one.measurements[0].gflops, 0);
   EXPECT_THAT(one.measurements[1].failure, testing::HasSubstr("no-such-format"));
   const Measurement& csr = one.measurements[0];
-  EXPECT_DOUBLE_EQ(csr.setup_products.value(), (csr.setup_seconds - csr.upload_seconds) / csr.timing.median);
+  EXPECT_DOUBLE_EQ(csr.setup_products.value(), (csr.setup.total() - csr.setup.upload) / csr.timing.median);
   EXPECT_EQ(csr.padding, 0);
 }
 
@@ -245,27 +293,35 @@ TEST(Report, CsvQuotesAndHasAsManyFieldsInEveryLine) {
 TEST(Report, CsvPutsEachNumberUnderItsName) {
   Report report;
   report.cases.emplace_back();
-  Measurement m = measured("csr", 1, 2);
-  m.timing.low = 3;
-  m.timing.high = 4;
-  m.gflops = 5;
-  m.gigabytes = 6;
-  m.bandwidth_share = 7;
-  m.bytes_per_nonzero = 8;
-  m.break_even = 9;
-  m.max_error = 10;
-  m.peer_ratio = 11;
-  m.upload_seconds = 12;
-  m.setup_products = 13;
-  m.padding = 14;
-  m.details = "15, and more";
+  Measurement m = measured("csr", 4, 6);
+  m.version = "1.0";
+  m.rank = 3;
+  m.repeatable = false;
+  m.setup.upload = 16;  // 20 in all
+  m.first_product_seconds = 5;
+  m.timing.low = 7;
+  m.timing.high = 8;
+  m.timing.cold = Quartiles{9, 0, 0};
+  m.gflops = 10;
+  m.gigabytes = 11;
+  m.bandwidth_share = 12;
+  m.bytes_per_nonzero = 13;
+  m.break_even = 14;
+  m.forward_error = 15;
+  m.backward_error = 15.5;
+  m.peer_ratio = 15.75;
+  m.setup_products = 17;
+  m.padding = 18;
+  m.details = "19, and more";
   report.cases[0].measurements = {m};
   const std::string csv = to_csv(report);
   EXPECT_THAT(csv, testing::HasSubstr(
-                       ",setup_seconds,median_seconds,low_seconds,high_seconds,gflops,gigabytes_per_second,"
-                       "bandwidth_share,bytes_per_nonzero,break_even_products,max_error,peer_ratio,upload_seconds,"
-                       "setup_products,padding,details,failure\n"));
-  EXPECT_THAT(csv, testing::EndsWith(",csr,csr,false,true,1,2,3,4,5,6,7,8,9,10,11,12,13,14,\"15, and more\",\n"));
+                       "name,chosen,peer,version,correct,rank,repeatable,setup_seconds,first_product_seconds,"
+                       "median_seconds,low_seconds,high_seconds,cold_median_seconds,gflops,gigabytes_per_second,"
+                       "bandwidth_share,bytes_per_nonzero,break_even_products,forward_error,backward_error,peer_ratio,"
+                       "upload_seconds,setup_products,padding,details,failure\n"));
+  EXPECT_THAT(csv, testing::EndsWith(",csr,csr,false,1.0,true,3,false,20,5,6,7,8,9,10,11,12,13,14,15,15.5,15.75,16,17,"
+                                     "18,\"19, and more\",\n"));
 }
 
 TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {
@@ -274,15 +330,17 @@ TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {
   Measurement m = measured("sell", 3, 2);
   m.padding = 14;
   m.details = "C = 32";
-  m.upload_seconds = 1;
-  m.partition_seconds = 0.5;
+  m.setup.upload = 1;
+  m.setup.partition = 0.5;
   m.setup_products = 1;
   report.cases[0].measurements = {m, measured("eigen", 1, 1, true)};
   const auto json = to_json(report)["cases"][0]["measurements"];
   EXPECT_EQ(json[0]["padding"], 14);
   EXPECT_EQ(json[0]["details"], "C = 32");
-  EXPECT_EQ(json[0]["upload_seconds"], 1);
-  EXPECT_EQ(json[0]["partition_seconds"], 0.5);
+  EXPECT_EQ(json[0]["setup_seconds"], 4.5);
+  EXPECT_EQ(json[0]["setup"]["encode_seconds"], 3);
+  EXPECT_EQ(json[0]["setup"]["upload_seconds"], 1);
+  EXPECT_EQ(json[0]["setup"]["partition_seconds"], 0.5);
   EXPECT_EQ(json[0]["setup_products"], 1);
   EXPECT_TRUE(json[1]["padding"].is_null());
   EXPECT_TRUE(json[1]["setup_products"].is_null());

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "commit.hpp"
+
 namespace weft::bench {
 namespace {
 
@@ -24,6 +26,7 @@ std::string driver_version() {
 Machine this_machine() {
   Machine machine;
   machine.version = WEFT_VERSION;
+  machine.commit = commit();
   machine.compiler = WEFT_COMPILER;
   machine.build_type = WEFT_BUILD_TYPE;
   const DeviceInfo cpu = describe(Device::cpu());
@@ -48,11 +51,17 @@ nlohmann::ordered_json to_json(const Machine& machine) {
                     {"multiprocessors", gpu.multiprocessors},
                     {"l2_bytes", gpu.l2_bytes},
                     {"compute_capability", gpu.compute_capability}});
-  return {{"version", machine.version},       {"compiler", machine.compiler},
-          {"build_type", machine.build_type}, {"cpu", machine.cpu},
-          {"cores", machine.cores},           {"memory_bytes", machine.memory_bytes},
-          {"threads", machine.threads},       {"isa", machine.isa},
-          {"gpus", std::move(gpus)},          {"driver", machine.driver},
+  return {{"version", machine.version},
+          {"commit", machine.commit},
+          {"compiler", machine.compiler},
+          {"build_type", machine.build_type},
+          {"cpu", machine.cpu},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes},
+          {"threads", machine.threads},
+          {"isa", machine.isa},
+          {"gpus", std::move(gpus)},
+          {"driver", machine.driver},
           {"why_no_gpu", machine.why_no_gpu}};
 }
 

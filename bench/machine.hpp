@@ -11,6 +11,7 @@ namespace weft::bench {
 /// What a number must be read together with: where it was measured and by which build.
 struct Machine {
   std::string version;     ///< Weft's
+  std::string commit;      ///< of the source it was built from, "-dirty" behind it when that was changed; or "unknown"
   std::string compiler;    ///< "GNU 12.2.0"
   std::string build_type;  ///< "Release"
   std::string cpu;

@@ -17,10 +17,12 @@ struct Runner {
   const Product* product = nullptr;
   std::int64_t repetitions = 1;
   std::vector<double> groups;
+  std::vector<double> cold;
   std::string failure;
 };
 
 double time_products(Timer& timer, const Product& product, std::int64_t repetitions) {
+  if (product.clock()) return product.clock()(repetitions);
   timer.start();
   for (std::int64_t i = 0; i < repetitions; ++i) product();
   timer.stop();
@@ -46,14 +48,17 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+Quartiles quartiles(std::vector<double>& times) {
+  std::sort(times.begin(), times.end());
+  return {quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)};
+}
+
 Timing summarize(Runner& runner) {
   Timing timing;
   timing.failure = runner.failure;
   if (!runner.failure.empty() || runner.groups.empty()) return timing;
-  std::sort(runner.groups.begin(), runner.groups.end());
-  timing.median = quantile(runner.groups, 0.5);
-  timing.low = quantile(runner.groups, 0.25);
-  timing.high = quantile(runner.groups, 0.75);
+  static_cast<Quartiles&>(timing) = quartiles(runner.groups);
+  if (!runner.cold.empty()) timing.cold = quartiles(runner.cold);
   timing.groups = static_cast<int>(runner.groups.size());
   timing.products = timing.groups * runner.repetitions;
   return timing;
@@ -97,9 +102,14 @@ std::vector<Timing> measure(Device device, std::span<const Product> products, co
       Runner& runner = runners[i];
       if (group > 0 && spent[i] > options.seconds * 1.5) continue;
       guarded(runner, [&] {
-        const double warm = time_products(timer, *runner.product, 1);
+        if (options.sweep) {
+          options.sweep();
+          if (runner.product->clock()) synchronize(device);
+        }
+        const double single = time_products(timer, *runner.product, 1);
+        if (options.sweep) runner.cold.push_back(single);
         const double seconds = time_products(timer, *runner.product, runner.repetitions);
-        spent[i] += warm + seconds;
+        spent[i] += single + seconds;
         runner.groups.push_back(seconds / static_cast<double>(runner.repetitions));
       });
     }

@@ -158,7 +158,7 @@ BroSweep run_bro_sweep(const RunOptions& options) {
   BroSweep sweep{.type = value_type<V>, .rows = matrix.rows, .cols = matrix.cols};
   Workspace<V> workspace(options.device, random_vector<V>(static_cast<std::size_t>(matrix.cols), options.seed),
                          static_cast<std::size_t>(matrix.rows));
-  const MeasureOptions how{options.seconds, options.groups, options.progress};
+  const MeasureOptions how{.seconds = options.seconds, .groups = options.groups, .progress = options.progress};
   const auto plain = ell::format().builder<V>()(matrix, {.device = options.device, .variant = "plain"});
   // Each takes turns with ell, which so is measured again and again; the middle of its times counts.
   std::vector<Timing> ells;

@@ -176,8 +176,8 @@ const Measurement* EhybCase::find(const std::string& name) const {
 std::optional<EhybPreparation> EhybCase::preparation(const std::string& form) const {
   const Measurement* m = find(form);
   if (!m) return {};
-  return EhybPreparation{.partition_seconds = m->partition_seconds,
-                         .reorder_seconds = std::max(0.0, m->setup_seconds - m->upload_seconds - m->partition_seconds),
+  return EhybPreparation{.partition_seconds = m->setup.partition,
+                         .reorder_seconds = m->setup.total() - m->setup.upload - m->setup.partition,
                          .product_seconds = m->timing.median};
 }
 

@@ -93,9 +93,7 @@ TEST(PaperEhyb, ThePapersRowsAreThoseItPrints) {
 
 TEST(PaperEhyb, SetUpIsPartitionReorderAndUpload) {
   Measurement m = measured("ehyb", 0.5);
-  m.setup_seconds = 10;
-  m.upload_seconds = 1;
-  m.partition_seconds = 6;
+  m.setup = {.partition = 6, .encode = 3, .upload = 1};
   const auto preparation = case_of(ValueType::f64, {m}).preparation("ehyb");
   ASSERT_TRUE(preparation);
   EXPECT_DOUBLE_EQ(preparation->reorder_seconds, 3);

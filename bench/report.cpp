@@ -1,8 +1,12 @@
 #include "report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "summary.hpp"
 
 namespace weft::bench {
 namespace {
@@ -10,6 +14,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+/// JSON has no infinity; a row that is wrong beyond measure has that error.
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -25,33 +32,55 @@ std::string csv_number(const std::optional<double>& value) { return value ? fmt:
 
 }  // namespace
 
+Json to_json(const Setup& setup) {
+  return {{"analysis_seconds", setup.analysis},
+          {"order_seconds", setup.order},
+          {"partition_seconds", setup.partition},
+          {"encode_seconds", setup.encode},
+          {"upload_seconds", setup.upload}};
+}
+
 Json to_json(const Measurement& m) {
-  Json json = {{"name", m.name}, {"peer", m.peer}};
+  Json json = {{"name", m.name}, {"peer", m.peer}, {"version", m.version}};
   json["failure"] = m.failure.empty() ? Json(nullptr) : Json(m.failure);
   if (!m.measured()) return json;
   json["chosen"] = m.chosen;
   json["details"] = m.details;
   json["correct"] = m.correct;
-  json["deterministic"] = m.deterministic;
-  json["setup_seconds"] = m.setup_seconds;
-  json["upload_seconds"] = m.upload_seconds;
-  json["partition_seconds"] = m.partition_seconds;
+  json["rank"] = m.rank > 0 ? Json(m.rank) : Json(nullptr);
+  json["deterministic"] = m.peer ? Json(nullptr) : Json(m.deterministic);
+  json["repeatable"] = m.repeatable;
+  json["setup_seconds"] = m.setup.total();
+  json["setup"] = to_json(m.setup);
   json["setup_products"] = number(m.setup_products);
+  json["first_product_seconds"] = m.first_product_seconds;
   json["median_seconds"] = m.timing.median;
   json["low_seconds"] = m.timing.low;
   json["high_seconds"] = m.timing.high;
   json["groups"] = m.timing.groups;
   json["products"] = m.timing.products;
+  const std::optional<Quartiles>& cold = m.timing.cold;
+  json["cold_median_seconds"] = cold ? Json(cold->median) : Json(nullptr);
+  json["cold_low_seconds"] = cold ? Json(cold->low) : Json(nullptr);
+  json["cold_high_seconds"] = cold ? Json(cold->high) : Json(nullptr);
   json["bytes"] = m.bytes;
   json["bytes_per_nonzero"] = m.bytes_per_nonzero;
+  json["bytes_estimated"] = m.bytes_estimated;
   json["padding"] = m.peer ? Json(nullptr) : Json(m.padding);
   json["gflops"] = m.gflops;
   json["gigabytes_per_second"] = m.gigabytes;
   json["bandwidth_share"] = m.bandwidth_share > 0 ? Json(m.bandwidth_share) : Json(nullptr);
   json["break_even_products"] = number(m.break_even);
-  json["max_error"] = m.max_error;
+  json["forward_error"] = finite(m.forward_error);
+  json["backward_error"] = finite(m.backward_error);
   json["peer_ratio"] = number(m.peer_ratio);
   return json;
+}
+
+Json to_json(const Portrait& portrait) {
+  Json lengths = Json::array();
+  for (const LengthBin& bin : portrait.lengths) lengths.push_back({bin.first, bin.last, bin.rows});
+  return {{"cells", portrait.cells}, {"row_lengths", std::move(lengths)}};
 }
 
 Json to_json(const Case& one) {
@@ -63,8 +92,25 @@ Json to_json(const Case& one) {
           {"cols", one.cols},
           {"nonzeros", one.nonzeros},
           {"ordering", to_string(one.ordering)},
-          {"ordering_seconds", one.ordering_seconds},
+          {"portrait", to_json(one.portrait)},
           {"measurements", std::move(measurements)}};
+}
+
+Json to_json(const Summary& summary) {
+  Json names = Json::array();
+  for (const NameSummary& one : summary.names)
+    names.push_back({{"name", one.name},
+                     {"peer", one.peer},
+                     {"measured", one.measured},
+                     {"peer_ratio_geometric_mean", number(one.peer_ratio)}});
+  return {{"type", to_string(summary.type)},
+          {"matrices", summary.matrices},
+          {"compared", summary.compared},
+          {"ratio_geometric_mean", number(summary.ratio)},
+          {"wins", summary.wins},
+          {"ties", summary.ties},
+          {"losses", summary.losses},
+          {"names", std::move(names)}};
 }
 
 bool Report::all_correct() const {
@@ -77,34 +123,67 @@ bool Report::all_correct() const {
 Json to_json(const Report& report) {
   Json cases = Json::array();
   for (const Case& one : report.cases) cases.push_back(to_json(one));
+  Json summaries = Json::array();
+  for (const Summary& summary : summarize(report)) summaries.push_back(to_json(summary));
   return {{"schema", Report::schema},
           {"tool", "weft bench"},
+          {"command", report.command},
           {"machine", to_json(report.machine)},
           {"device", {{"device", report.device.name()}, {"name", report.device_name}}},
           {"bandwidth_bytes_per_second", report.bandwidth > 0 ? Json(report.bandwidth) : Json(nullptr)},
-          {"parameters", {{"seconds", report.seconds}, {"groups", report.groups}, {"seed", report.seed}}},
+          {"parameters",
+           {{"seconds", report.seconds},
+            {"groups", report.groups},
+            {"products", report.products},
+            {"seed", report.seed},
+            {"cold", report.cold}}},
           {"notes", report.notes},
+          {"summary", std::move(summaries)},
           {"cases", std::move(cases)}};
 }
 
 std::string to_csv(const Report& report) {
   std::string csv =
-      "source,type,device,rows,cols,nonzeros,name,chosen,peer,correct,setup_seconds,median_seconds,low_seconds,"
-      "high_seconds,gflops,gigabytes_per_second,bandwidth_share,bytes_per_nonzero,break_even_products,max_error,"
-      "peer_ratio,upload_seconds,setup_products,padding,details,failure\n";
+      "source,type,device,rows,cols,nonzeros,name,chosen,peer,version,correct,rank,repeatable,setup_seconds,"
+      "first_product_seconds,median_seconds,low_seconds,high_seconds,cold_median_seconds,gflops,gigabytes_per_second,"
+      "bandwidth_share,bytes_per_nonzero,break_even_products,forward_error,backward_error,peer_ratio,upload_seconds,"
+      "setup_products,padding,details,failure\n";
   for (const Case& one : report.cases)
     for (const Measurement& m : one.measurements) {
-      csv += fmt::format("{},{},{},{},{},{},{},", csv_text(one.source), to_string(one.type), report.device.name(),
-                         one.rows, one.cols, one.nonzeros, csv_text(m.name));
-      if (m.measured())
-        csv +=
-            fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", csv_text(m.chosen), m.peer,
-                        m.correct, m.setup_seconds, m.timing.median, m.timing.low, m.timing.high, m.gflops, m.gigabytes,
-                        m.bandwidth_share > 0 ? fmt::format("{}", m.bandwidth_share) : "", m.bytes_per_nonzero,
-                        csv_number(m.break_even), m.max_error, csv_number(m.peer_ratio), m.upload_seconds,
-                        csv_number(m.setup_products), m.peer ? "" : std::to_string(m.padding), csv_text(m.details));
-      else
-        csv += fmt::format(",{},,,,,,,,,,,,,,,,,{}\n", m.peer, csv_text(m.failure));
+      std::vector<std::string> cells = {
+          csv_text(one.source),     std::string(to_string(one.type)), report.device.name(), std::to_string(one.rows),
+          std::to_string(one.cols), std::to_string(one.nonzeros),     csv_text(m.name)};
+      const std::size_t known = cells.size() + 1;
+      const auto add = [&](const auto& value) { cells.push_back(fmt::format("{}", value)); };
+      add(m.measured() ? csv_text(m.chosen) : "");
+      add(m.peer);
+      add(csv_text(m.version));
+      if (m.measured()) {
+        add(m.correct);
+        add(m.rank > 0 ? std::to_string(m.rank) : "");
+        add(m.repeatable);
+        add(m.setup.total());
+        add(m.first_product_seconds);
+        add(m.timing.median);
+        add(m.timing.low);
+        add(m.timing.high);
+        add(m.timing.cold ? fmt::format("{}", m.timing.cold->median) : "");
+        add(m.gflops);
+        add(m.gigabytes);
+        add(m.bandwidth_share > 0 ? fmt::format("{}", m.bandwidth_share) : "");
+        add(m.bytes_per_nonzero);
+        add(csv_number(m.break_even));
+        add(m.forward_error);
+        add(m.backward_error);
+        add(csv_number(m.peer_ratio));
+        add(m.setup.upload);
+        add(csv_number(m.setup_products));
+        add(m.peer ? "" : std::to_string(m.padding));
+        add(csv_text(m.details));
+      }
+      cells.resize(known + 23);
+      cells.push_back(csv_text(m.failure));
+      csv += fmt::format("{}\n", fmt::join(cells, ","));
     }
   return csv;
 }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <memory>
 
+#include "core/bandwidth.hpp"
 #include "core/timer.hpp"
 #include "peers/peer.hpp"
 #include "verify.hpp"
@@ -26,6 +28,7 @@ struct Contestant {
   std::size_t place = 0;  // in the case's measurements
   std::unique_ptr<Plan<V>> plan;
   std::unique_ptr<Peer<V>> peer;
+  Array<V> first;  // y of the first product
 
   void apply(Workspace<V>& workspace) const {
     if (plan)
@@ -46,6 +49,7 @@ class Contest {
         workspace_(options.device, random_vector<V>(static_cast<std::size_t>(matrix.cols), options.seed),
                    static_cast<std::size_t>(matrix.rows)),
         reference_(Op::none, V(1), matrix, workspace_.x(), V(0), {}),
+        sweep_(options.device),
         memory_(describe(options.device).memory_bytes) {}
 
   void add_format(const std::string& name) {
@@ -54,15 +58,17 @@ class Contest {
                                                                  .format = name,
                                                                  .order = options_.order,
                                                                  .partition = options_.partition,
+                                                                 .products = options_.products,
                                                                  .allow_nondeterministic = true}));
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;
-      if (result_.ordering_seconds == 0) result_.ordering_seconds = info.ordering_seconds;
       m.deterministic = info.deterministic;
       m.details = info.details;
-      m.setup_seconds = info.setup_seconds;
-      m.upload_seconds = info.upload_seconds;
-      m.partition_seconds = info.partition_seconds;
+      m.setup.order = info.ordering_seconds;
+      m.setup.partition = info.partition_seconds;
+      m.setup.upload = info.upload_seconds;
+      m.setup.encode = std::max(0.0, info.setup_seconds - info.partition_seconds - info.upload_seconds);
+      m.setup.analysis = std::max(0.0, info.planning_seconds - info.ordering_seconds - info.setup_seconds);
       m.bytes = info.bytes;
       m.padding = info.padding;
     });
@@ -71,10 +77,16 @@ class Contest {
   void add_peer(std::unique_ptr<Peer<V>> peer) {
     enter(peer->name(), true, [&](Contestant<V>& contestant, Measurement& m) {
       const Stopwatch watch;
-      peer->prepare(matrix_);
-      m.setup_seconds = watch.seconds();
+      peer->prepare(matrix_, options_.products);
+      const double seconds = watch.seconds();
+      const PeerInfo info = peer->info();
+      m.setup.upload = info.upload_seconds;
+      m.setup.encode = std::max(0.0, seconds - info.upload_seconds);
       m.chosen = m.name;
-      m.bytes = peer->bytes();
+      m.version = info.version;
+      m.details = info.details;
+      m.bytes = info.bytes;
+      m.bytes_estimated = info.estimated;
       contestant.peer = std::move(peer);
     });
   }
@@ -82,15 +94,27 @@ class Contest {
   /// Times everyone who waits, in turns, and lets them go.
   void finish_round() {
     std::vector<Product> products;
-    for (const Contestant<V>& contestant : waiting_)
-      products.push_back([&contestant, this] { contestant.apply(workspace_); });
-    const std::vector<Timing> timings =
-        measure(options_.device, products, {options_.seconds, options_.groups, options_.progress});
+    for (const Contestant<V>& contestant : waiting_) {
+      const auto run = [&contestant, this] { contestant.apply(workspace_); };
+      if (contestant.peer && contestant.peer->keeps_time())
+        products.emplace_back(run,
+                              [&contestant, this](std::int64_t n) { return workspace_.time(*contestant.peer, n); });
+      else
+        products.emplace_back(run);
+    }
+    const bool cold = options_.cold && sweep_.possible();
+    const std::vector<Timing> timings = measure(options_.device, products,
+                                                {.seconds = options_.seconds,
+                                                 .groups = options_.groups,
+                                                 .sweep = cold ? [this] { sweep_.queue(); } : std::function<void()>(),
+                                                 .progress = options_.progress});
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       Measurement& m = result_.measurements[waiting_[i].place];
       m.timing = timings[i];
       m.failure = timings[i].failure;
-      if (m.measured()) derive(m);
+      if (!m.measured()) continue;
+      derive(m);
+      compare_again(waiting_[i], m);
     }
     waiting_.clear();
     held_bytes_ = 0;
@@ -108,10 +132,13 @@ class Contest {
     try {
       set_up(contestant, m);
       workspace_.poison_y();
+      const Stopwatch watch;
       contestant.apply(workspace_);
-      const Verdict verdict = reference_.compare(workspace_.y());
-      m.correct = verdict.correct;
-      m.max_error = verdict.max_error;
+      synchronize(options_.device);
+      m.first_product_seconds = watch.seconds();
+      const std::span<const V> y = workspace_.y();
+      judge(reference_.compare(y), m);
+      contestant.first = Array<V>::copy_of(y);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::no_device) throw;
       m.failure = error.what();
@@ -128,13 +155,36 @@ class Contest {
     if (memory_ > 0 && held_bytes_ > static_cast<std::size_t>(memory_ / 3)) finish_round();
   }
 
+  static void judge(const Verdict& verdict, Measurement& m) {
+    m.correct = m.correct && verdict.correct;
+    m.forward_error = std::max(m.forward_error, verdict.forward_error);
+    m.backward_error = std::max(m.backward_error, verdict.backward_error);
+  }
+
+  /// After the timing: the same bits as in the first product? Where not, every result must still be right.
+  void compare_again(const Contestant<V>& contestant, Measurement& m) {
+    constexpr int repeats = 3;
+    try {
+      for (int repeat = 0; repeat < repeats; ++repeat) {
+        workspace_.poison_y();
+        contestant.apply(workspace_);
+        const std::span<const V> y = workspace_.y();
+        if (std::memcmp(y.data(), contestant.first.data(), y.size_bytes()) == 0) continue;
+        m.repeatable = false;
+        judge(reference_.compare(y), m);
+      }
+    } catch (const std::exception& error) {
+      m.failure = error.what();
+    }
+  }
+
   void derive(Measurement& m) const {
     const double seconds = m.timing.median;
     const double nonzeros = static_cast<double>(matrix_.nonzeros());
     const double vectors = (static_cast<double>(matrix_.rows) + matrix_.cols) * sizeof(V);
     m.bytes_per_nonzero = nonzeros > 0 ? static_cast<double>(m.bytes) / nonzeros : 0;
     if (!(seconds > 0)) return;
-    if (!m.peer) m.setup_products = std::max(0.0, m.setup_seconds - m.upload_seconds) / seconds;
+    if (!m.peer) m.setup_products = (m.setup.total() - m.setup.upload) / seconds;
     m.gflops = 2 * nonzeros / seconds / 1e9;
     m.gigabytes = (static_cast<double>(m.bytes) + vectors) / seconds / 1e9;
     if (options_.bandwidth > 0) m.bandwidth_share = m.gigabytes * 1e9 / options_.bandwidth;
@@ -145,6 +195,7 @@ class Contest {
   Case& result_;
   Workspace<V> workspace_;
   Reference<V> reference_;
+  CacheSweep sweep_;
   std::int64_t memory_;
   std::size_t held_bytes_ = 0;
   std::vector<Contestant<V>> waiting_;
@@ -190,8 +241,10 @@ Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions&
 void compare(Case& one) {
   const Measurement* csr = nullptr;
   double fastest_peer = 0;
-  for (const Measurement& m : one.measurements) {
-    if (!m.measured() || !m.correct) continue;
+  std::vector<Measurement*> ranked;
+  for (Measurement& m : one.measurements) {
+    if (!m.counts()) continue;
+    ranked.push_back(&m);
     if (m.name == "csr") csr = &m;
     if (m.peer && (fastest_peer == 0 || m.timing.median < fastest_peer)) fastest_peer = m.timing.median;
   }
@@ -200,8 +253,17 @@ void compare(Case& one) {
     if (fastest_peer > 0 && m.timing.median > 0) m.peer_ratio = fastest_peer / m.timing.median;
     if (!csr || &m == csr) continue;
     const double gain = csr->timing.median - m.timing.median;
-    const double price = m.setup_seconds - csr->setup_seconds;
+    const double price = m.setup.total() - csr->setup.total();
     if (gain > 0) m.break_even = std::clamp(std::ceil(price / gain), 0.0, 1e15);
+  }
+
+  // Those within 5 % of the fastest share its rank; the next rank starts with the fastest of the others.
+  std::ranges::sort(ranked, {}, [](const Measurement* m) { return m->timing.median; });
+  const Measurement* leader = nullptr;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    const bool tied = leader && ranked[i]->timing.median < leader->timing.median * tie;
+    ranked[i]->rank = tied ? leader->rank : static_cast<int>(i) + 1;
+    if (!tied) leader = ranked[i];
   }
 }
 

@@ -16,8 +16,10 @@ struct RunOptions {
   Ordering order = Ordering::none;                       ///< in which the formats store the matrix
   std::shared_ptr<const Partition> partition = nullptr;  ///< for formats that keep rows in parts
   std::string peers = "none";                            ///< see `find_peers`
+  std::int64_t products = 1000;  ///< that are to come: what `auto` and peers that tune themselves plan for
   double seconds = 0.5;
   int groups = 11;
+  bool cold = false;  ///< also time products with emptied caches
   std::uint64_t seed = 1;
   double bandwidth = 0;  ///< of the device, bytes a second
   Progress progress = {};
@@ -32,7 +34,8 @@ template <Value V>
 Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions& options,
               std::vector<std::string>& notes);
 
-/// Fills in what follows from comparing the measurements of a case: break-even against csr, ratio to the fastest peer.
+/// Fills in what follows from comparing the measurements of a case: rank, break-even against csr, ratio
+/// to the fastest peer.
 void compare(Case& one);
 
 }  // namespace weft::bench

@@ -62,7 +62,7 @@ class Arena {
     workspace_.apply(*entered_.back());
     const Verdict verdict = reference_.compare(workspace_.y());
     trial.correct &= verdict.correct;
-    trial.max_error = std::max(trial.max_error, verdict.max_error);
+    trial.max_error = std::max(trial.max_error, verdict.backward_error);
     report(static_cast<double>(timed_ + entered_.size() + timed_));
   }
 
@@ -73,7 +73,7 @@ class Arena {
     const std::size_t first = end - entered_.size();
     const std::vector<Timing> timings =
         measure(options_.device, products,
-                {options_.seconds, options_.groups, [&](double share) {
+                {.seconds = options_.seconds, .groups = options_.groups, .progress = [&](double share) {
                    return report(static_cast<double>(end + first) + share * static_cast<double>(products.size()));
                  }});
     for (std::size_t i = 0; i < timings.size(); ++i) {

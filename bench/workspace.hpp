@@ -62,6 +62,12 @@ class Workspace {
       peer.run(x_.data(), y_.data());
   }
 
+  /// For a peer that keeps time: runs so many products, returns their seconds.
+  double time(Peer<V>& peer, std::int64_t products) {
+    return device_.is_cpu() ? peer.time(host_x_.data(), host_y_.data(), products)
+                            : peer.time(x_.data(), y_.data(), products);
+  }
+
   const Array<V>& x() const { return host_x_; }
 
   /// y on the host, after everything queued is done.

@@ -27,14 +27,14 @@ std::string times(const bench::Case& one, bool with_peers) {
       continue;
     }
     std::vector<std::string> cells = {m.name,
-                                      seconds_text(m.setup_seconds),
+                                      seconds_text(m.setup.total()),
                                       seconds_text(m.timing.median),
                                       percent_text(m.timing.spread()),
                                       small(m.gflops),
                                       small(m.gigabytes),
                                       m.bandwidth_share > 0 ? percent_text(m.bandwidth_share) : "-",
                                       m.break_even ? count_text(static_cast<std::int64_t>(*m.break_even)) : "-",
-                                      fmt::format("{:.1e}{}", m.max_error, m.correct ? "" : " WRONG")};
+                                      fmt::format("{:.1e}{}", m.backward_error, m.correct ? "" : " WRONG")};
     if (with_peers) cells.push_back(m.peer_ratio ? fmt::format("{:.2f}x", *m.peer_ratio) : "-");
     table.add(std::move(cells));
   }
@@ -99,10 +99,8 @@ std::string storage(const bench::Case& one) {
 }  // namespace
 
 std::string tables_of(const bench::Case& one, bool with_peers) {
-  const std::string order = one.ordering == Ordering::none
-                                ? ""
-                                : fmt::format(", stored in the order {}, found in {}", to_string(one.ordering),
-                                              seconds_text(one.ordering_seconds));
+  const std::string order =
+      one.ordering == Ordering::none ? "" : fmt::format(", stored in the order {}", to_string(one.ordering));
   return fmt::format("\n{}: {} x {}, {}, {}{}\n", one.source, count_text(one.rows), count_text(one.cols),
                      with_noun(one.nonzeros, "nonzero"), to_string(one.type), order) +
          times(one, with_peers) + storage(one);

@@ -108,7 +108,7 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
   text += fmt::format("norm(y)   {:.15g}\n", summary.norm);
   if (summary.verdict)
     text += fmt::format("check     {}, largest error {:.2g}\n", summary.verdict->correct ? "correct" : "WRONG",
-                        summary.verdict->max_error);
+                        summary.verdict->backward_error);
   return text;
 }
 
@@ -135,7 +135,7 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
                                  {"norm", summary.norm}};
   if (summary.verdict) {
     json["correct"] = summary.verdict->correct;
-    json["max_error"] = summary.verdict->max_error;
+    json["max_error"] = summary.verdict->backward_error;
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -125,7 +125,7 @@ class CusparsePeer : public Peer<V> {
 
   std::string name() const override { return algorithm_.name; }
 
-  void prepare(const Csr<V>& matrix) override {
+  void prepare(const Csr<V>& matrix, std::int64_t) override {
     if (cudaSetDevice(device_.index()) != cudaSuccess)
       throw Error(ErrorCode::no_device, "cuSPARSE cannot use " + device_.name());
     require(library_.create(&handle_));
@@ -163,7 +163,7 @@ class CusparsePeer : public Peer<V> {
     forget_vectors();
   }
 
-  std::size_t bytes() const override { return offsets_.bytes() + columns_.bytes() + values_.bytes(); }
+  PeerInfo info() const override { return {.bytes = offsets_.bytes() + columns_.bytes() + values_.bytes()}; }
 
   void run(const V* x, V* y) override {
     set_vectors(x, y);

@@ -22,7 +22,7 @@ class EigenPeer : public Peer<V> {
  public:
   std::string name() const override { return "eigen"; }
 
-  void prepare(const Csr<V>& matrix) override {
+  void prepare(const Csr<V>& matrix, std::int64_t) override {
     if (matrix.nonzeros() > std::numeric_limits<int>::max())
       throw Error(ErrorCode::unsupported, "Eigen's offsets hold 32 bits, too few for this matrix");
     Eigen::setNbThreads(threads());
@@ -31,7 +31,12 @@ class EigenPeer : public Peer<V> {
     for (std::size_t i = 0; i < offsets_.size(); ++i) offsets_[i] = static_cast<int>(matrix.offsets[i]);
   }
 
-  std::size_t bytes() const override { return offsets_.bytes() + matrix_->columns.bytes() + matrix_->values.bytes(); }
+  PeerInfo info() const override {
+    return {.version = std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+                       std::to_string(EIGEN_MINOR_VERSION),
+            .details = "row-major, OpenMP",
+            .bytes = offsets_.bytes() + matrix_->columns.bytes() + matrix_->values.bytes()};
+  }
 
   void run(const V* x, V* y) override {
     const Eigen::Map<const Matrix> matrix(matrix_->rows, matrix_->cols, static_cast<int>(matrix_->nonzeros()),

@@ -6,7 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "bench/setup.hpp"
+
 namespace weft::bench {
+
+/// What a peer tells of itself once it is prepared.
+struct PeerInfo {
+  std::string version;        ///< of the library: "3.4.0"; empty where it does not tell
+  std::string details;        ///< one line: what it chose, how many threads it uses if not as many as Weft
+  std::size_t bytes = 0;      ///< what one product reads of the prepared matrix
+  bool estimated = false;     ///< the library does not tell: `bytes` is what plain csr would have
+  double upload_seconds = 0;  ///< the part of `prepare` that only moved the matrix to the device
+};
 
 /// Another library's sparse product, to compare with. Used by the bench only.
 template <Value V>
@@ -19,14 +30,21 @@ class Peer {
 
   virtual std::string name() const = 0;  ///< "eigen", "cusparse:csr-alg2"
 
-  /// Brings the matrix into the form the library wants; `matrix` outlives the peer. Throws Error, saying why, when the
-  /// library cannot take it.
-  virtual void prepare(const Csr<V>& matrix) = 0;
+  /// Brings the matrix into the form the library wants, for about `products` products; `matrix` outlives the peer.
+  /// Throws Error, saying why, when the library cannot take it.
+  virtual void prepare(const Csr<V>& matrix, std::int64_t products) = 0;
 
-  virtual std::size_t bytes() const = 0;  ///< what one product reads of the prepared matrix
+  virtual PeerInfo info() const = 0;
 
   /// Queues y = A x. The pointers are into the memory of the device the peer was made for.
   virtual void run(const V* x, V* y) = 0;
+
+  /// Peers in a process of their own time themselves: the way there and back is not theirs. Runs that many products and
+  /// returns the seconds they took.
+  virtual bool keeps_time() const { return false; }
+  virtual double time([[maybe_unused]] const V* x, [[maybe_unused]] V* y, [[maybe_unused]] std::int64_t products) {
+    throw Error(ErrorCode::unsupported, name() + " has no clock of its own");
+  }
 };
 
 /// The peers for `device` that `wanted` names: "none", "all", or names and their prefixes separated by commas ("eigen",

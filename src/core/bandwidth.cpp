@@ -48,6 +48,35 @@ double measure_cpu() {
 
 }  // namespace
 
+CacheSweep::CacheSweep(Device device) : device_(device) {
+  constexpr std::int64_t least = 32 << 20, most = 512 << 20;
+  if (device.is_cpu()) {
+    const std::int64_t cache = std::max<long>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
+    words_ = static_cast<std::size_t>(std::clamp(2 * cache, least, most)) / sizeof(std::uint64_t) / 2 * 2;
+    host_ = Array<std::uint64_t>(words_, 1);  // one buffer is enough where it is read to its end before the product
+  } else if (device.kind() == Device::Kind::gpu) {
+    words_ = static_cast<std::size_t>(std::clamp(2 * describe(device).l2_bytes, least, most)) / 16 * 2;
+    on_device_ = DeviceBuffer<std::uint64_t>(device, 2 * words_);
+  }
+}
+
+void CacheSweep::queue() {
+  if (device_.is_cpu()) {
+    std::atomic<std::uint64_t> sum{0};
+    parallel_ranges(static_cast<std::int64_t>(words_), 1 << 16, [&](std::int64_t from, std::int64_t to) {
+      std::uint64_t part = 0;
+      for (std::int64_t i = from; i < to; i += 8) part += host_[i];
+      sum += part;
+    });
+    checksum_ += sum;
+  } else if (device_.kind() == Device::Kind::gpu) {
+#ifdef WEFT_HAS_CUDA
+    on_cuda::read_through(device_, on_device_.data() + (second_ ? words_ : 0), words_ * sizeof(std::uint64_t));
+    second_ = !second_;
+#endif
+  }
+}
+
 double measure_bandwidth(Device device) {
   switch (device.kind()) {
     case Device::Kind::cpu:
