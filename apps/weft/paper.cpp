@@ -56,6 +56,11 @@ void write_json(const PaperOptions& options, const nlohmann::ordered_json& json)
   write_text(options.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
+void tell(const std::vector<std::string>& notes, Device device) {
+  if (device.kind() != Device::Kind::gpu) note("cuSPARSE is compared with on a GPU only: --device gpu");
+  for (const std::string& sentence : notes) note(sentence);
+}
+
 int judge(bool correct) {
   if (correct) return success;
   complain("a format gave a wrong product; please report it");

@@ -56,6 +56,9 @@ nlohmann::ordered_json paper_json(const std::string& paper, const PaperOptions& 
                                   const std::vector<std::string>& notes);
 void write_json(const PaperOptions& options, const nlohmann::ordered_json& json);
 
+/// Says which peers were not there.
+void tell(const std::vector<std::string>& notes, Device device);
+
 /// The exit code; complains about a wrong product.
 int judge(bool correct);
 

@@ -90,8 +90,7 @@ int run_paper_ehyb(const PaperOptions& options) {
                                      return bench::run_ehyb_case(source, matrix, run, notes);
                                    });
   const std::vector<bench::EhybCase>& cases = measured.cases;
-  if (device.kind() != Device::Kind::gpu) note("cuSPARSE is compared with on a GPU only: --device gpu");
-  for (const std::string& sentence : measured.notes) note(sentence);
+  tell(measured.notes, device);
 
   if (options.shows_tables()) {
     for (const ValueType type : {ValueType::f32, ValueType::f64})

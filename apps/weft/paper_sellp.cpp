@@ -27,13 +27,13 @@ std::vector<SellpKernel> kernels_of(const Cases& cases) {
   return kernels;
 }
 
-/// "SELL-P = sell:c=8:sigma=1:t=8, ...": what stands for the paper's kernels here.
+/// "SELL-P is sell:c=8:sigma=1:t=8, ...": what stands for the paper's kernels here.
 std::string legend(const std::vector<SellpKernel>& kernels, Device device) {
   std::string text;
   for (const SellpKernel kernel : kernels) {
     const std::string name = kernel == SellpKernel::cpu ? "fastest on the CPU" : bench::sellp_name(kernel, device);
     if (!name.empty() && name != bench::paper_title(kernel))
-      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", bench::paper_title(kernel), name);
+      text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", bench::paper_title(kernel), name);
   }
   return text + "\n";
 }
@@ -80,7 +80,7 @@ std::string kernel_table(const Cases& cases, ValueType type, Number&& number) {
 
 std::string times_table(const Cases& cases, ValueType type, Device device) {
   std::string text =
-      fmt::format("Table III: seconds of a product, {}; {}", to_string(type), legend(kernels_of(cases), device)) +
+      fmt::format("Table III: seconds of a product, {}\n{}", to_string(type), legend(kernels_of(cases), device)) +
       kernel_table(cases, type, [](double seconds, std::int64_t) { return fmt::format("{:.2e}", seconds); });
   for (const SellpCase& one : cases)
     for (const bench::Measurement& m : one.formats.measurements)
@@ -146,8 +146,7 @@ int run_paper_sellp(const PaperOptions& options) {
         return bench::run_sellp_case(source, matrix, run, notes);
       });
   const Cases& cases = measured.cases;
-  if (device.kind() != Device::Kind::gpu) note("cuSPARSE is compared with on a GPU only: --device gpu");
-  for (const std::string& sentence : measured.notes) note(sentence);
+  tell(measured.notes, device);
   if (options.shows_tables()) {
     Cases once;
     for (const SellpCase& one : cases)

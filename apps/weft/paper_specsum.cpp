@@ -126,8 +126,7 @@ int run_paper_specsum(const PaperOptions& options) {
   const double bandwidth = measure_bandwidth(device);
   const Cases& cases = measured.cases;
   if (device.is_cpu()) note("csr:speculative runs on GPUs, here csr stands for it: --device gpu, or emulator");
-  if (device.kind() != Device::Kind::gpu) note("cuSPARSE is compared with on a GPU only: --device gpu");
-  for (const std::string& sentence : measured.notes) note(sentence);
+  tell(measured.notes, device);
   if (options.shows_tables()) {
     print(matrices_table(cases, cases.front().formats.type));
     for (const ValueType type : {ValueType::f32, ValueType::f64})
