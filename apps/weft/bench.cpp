@@ -137,7 +137,7 @@ class Session {
   void print_summary() const {
     if (!shows_tables_ || options_.peers == "none" || report_.cases.empty()) return;
     std::string text = "\n";
-    for (const bench::Summary& summary : bench::summarize(report_)) text += bench::headline(summary) + "\n";
+    for (const bench::Summary& summary : bench::summarize(report_)) text += paragraph(bench::headline(summary));
     print(text);
   }
 

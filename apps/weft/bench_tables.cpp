@@ -104,13 +104,6 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Broken into lines of the page's width.
-std::string paragraph(const std::string& text) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, page_width)) lines += line + "\n";
-  return lines;
-}
-
 /// Who is the fastest, who is as fast, and whose results differ from product to product.
 std::string verdict(const bench::Case& one) {
   const bench::Measurement* first = nullptr;
@@ -129,6 +122,12 @@ std::string verdict(const bench::Case& one) {
 }
 
 }  // namespace
+
+std::string paragraph(const std::string& text) {
+  std::string lines;
+  for (const std::string& line : wrapped(text, page_width)) lines += line + "\n";
+  return lines;
+}
 
 std::string tables_of(const bench::Case& one, bool with_peers) {
   const std::string order =

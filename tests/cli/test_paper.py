@@ -70,7 +70,7 @@ def test_ehyb_as_json(succeed):
         assert list(ours) == ["ehyb", "ehyb:guests=0", "csr", "csr:merge"]
         assert all(m["correct"] and m["median_seconds"] > 0 for m in ours.values())
         first = one["preparation"][0]
-        assert first["format"] == "ehyb" and first["partition_seconds"] == ours["ehyb"]["partition_seconds"] > 0
+        assert first["format"] == "ehyb" and first["partition_seconds"] == ours["ehyb"]["setup"]["partition_seconds"] > 0
         together = first["partition_seconds"] + first["reorder_seconds"] + ours["ehyb"]["upload_seconds"]
         assert abs(together - ours["ehyb"]["setup_seconds"]) < 1e-9
         assert abs(first["reorder_products"] * first["product_seconds"] - first["reorder_seconds"]) < 1e-9
