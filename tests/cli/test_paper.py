@@ -71,7 +71,7 @@ def test_ehyb_as_json(succeed):
         assert all(m["correct"] and m["median_seconds"] > 0 for m in ours.values())
         first = one["preparation"][0]
         assert first["format"] == "ehyb" and first["partition_seconds"] == ours["ehyb"]["setup"]["partition_seconds"] > 0
-        together = first["partition_seconds"] + first["reorder_seconds"] + ours["ehyb"]["upload_seconds"]
+        together = first["partition_seconds"] + first["reorder_seconds"] + ours["ehyb"]["setup"]["upload_seconds"]
         assert abs(together - ours["ehyb"]["setup_seconds"]) < 1e-9
         assert abs(first["reorder_products"] * first["product_seconds"] - first["reorder_seconds"]) < 1e-9
     row = report["summary"][0]
