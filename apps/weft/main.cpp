@@ -90,6 +90,7 @@ int guarded(int argc, char** argv) noexcept {
 int main(int argc, char** argv) {
   weft::app::secure_standard_streams();
   weft::app::install_signal_handlers();
+  weft::app::remember_command_line(argc, argv);
   weft::set_logger([](weft::LogLevel level, std::string_view sentence) {
     if (level == weft::LogLevel::warning) weft::app::note(fmt::format("warning: {}", sentence));
   });

@@ -46,7 +46,10 @@ nlohmann::ordered_json paper_json(const std::string& paper, const PaperOptions& 
   return {{"schema", 1},
           {"tool", "weft bench --paper " + paper},
           {"machine", bench::to_json(bench::this_machine())},
+          {"command", command_line()},
           {"device", options.run.device.name()},
+          {"parameters",
+           {{"seconds", options.run.seconds}, {"groups", options.run.groups}, {"seed", options.run.seed}}},
           {"notes", notes},
           {"matrices", nlohmann::ordered_json::array()}};
 }

@@ -73,8 +73,8 @@ def test_ehyb_as_json(succeed):
         assert list(ours) == ["ehyb", "ehyb:guests=0", "csr", "csr:merge"]
         assert all(m["correct"] and m["median_seconds"] > 0 for m in ours.values())
         first = one["preparation"][0]
-        assert first["format"] == "ehyb" and first["partition_seconds"] == ours["ehyb"]["partition_seconds"] > 0
-        together = first["partition_seconds"] + first["reorder_seconds"] + ours["ehyb"]["upload_seconds"]
+        assert first["format"] == "ehyb" and first["partition_seconds"] == ours["ehyb"]["setup"]["partition_seconds"] > 0
+        together = first["partition_seconds"] + first["reorder_seconds"] + ours["ehyb"]["setup"]["upload_seconds"]
         assert abs(together - ours["ehyb"]["setup_seconds"]) < 1e-9
         assert abs(first["reorder_products"] * first["product_seconds"] - first["reorder_seconds"]) < 1e-9
     row = report["summary"][0]
@@ -123,6 +123,7 @@ def test_a_folder_stands_for_the_papers_matrices_in_it(paper, name, succeed):
     succeed("gen", "gen:poisson2d:12", "-o", "other.mtx")
     report = json.loads(succeed("bench", "--paper", paper, ".", "gen:stencil27:4", "--json", "-", "--type", "f64", *FAST))
     assert report["tool"] == f"weft bench --paper {paper}" and report["device"] == "cpu"
+    assert f"--paper {paper} ." in report["command"] and report["parameters"] == {"seconds": 0.005, "groups": 3, "seed": 1}
     assert [one["paper_name"] for one in report["matrices"]] == [name, None]
     assert [one["paper"] is None for one in report["matrices"]] == [False, True]
     for one in report["matrices"]:
