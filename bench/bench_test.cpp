@@ -346,6 +346,22 @@ TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {
   EXPECT_TRUE(json[1]["setup_products"].is_null());
 }
 
+TEST(Report, TheTextOfAFileIsTheJson) {
+  Report report;
+  report.command = "weft bench \xff";  // not UTF-8: replaced, not refused
+  report.notes = {"no \"peer\""};
+  EXPECT_EQ(nlohmann::ordered_json::parse(to_text(report))["cases"].size(), 0u);
+  for (int i = 0; i < 2; ++i) {
+    report.cases.emplace_back();
+    report.cases.back().measurements = {measured("csr", 0, 1.0 / 3), measured("coo", 0, 2)};
+  }
+  report.command = "weft bench";
+  EXPECT_EQ(nlohmann::ordered_json::parse(to_text(report)), to_json(report));
+  report.cases[0].measurements[0].backward_error = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(
+      nlohmann::ordered_json::parse(to_text(report))["cases"][0]["measurements"][0]["backward_error"].is_null());
+}
+
 TEST(Peers, UnknownNamesAreToldBeforeAnythingRuns) {
   EXPECT_EQ(check_peer_names("all"), "");
   EXPECT_EQ(check_peer_names("eigen,cusparse:coo"), "");
