@@ -11,7 +11,7 @@ struct Verdict {
   double forward_error = 0;   ///< largest |y - reference| over the entries of y / largest |reference|
   double backward_error = 0;  ///< largest |y - reference| / (|alpha| |A| |x| + |beta| |y0|) over the entries of y: by
                               ///< how much A would have to differ, relatively, for y to be its exact product
-  Index worst = 0;  ///< the entry that is furthest beyond, or nearest to, what rounding allows it
+  Index worst = 0;            ///< the entry that is furthest beyond, or nearest to, what rounding allows it
 };
 
 /// What y = alpha op(A) x + beta y must be, summed in long double, and how far rounding may take it from there: entry
