@@ -1,7 +1,10 @@
 """What the tests of tools/ share: running a script, and the tools with planted kernels, built when first asked for."""
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
@@ -31,3 +34,19 @@ def planted():
         return BUILD / "tests/bin" / f"weft_{name}"
 
     return build
+
+
+@pytest.fixture(scope="session")
+def inside():
+    """inside("perf-guard"): the script as a module, for tests of its functions."""
+    sys.path.insert(0, str(ROOT / "tools"))
+
+    def load(script):
+        name = script.replace("-", "_")
+        loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "tools" / script))
+        module = sys.modules[name] = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+        loader.exec_module(module)
+        return module
+
+    yield load
+    sys.path.remove(str(ROOT / "tools"))

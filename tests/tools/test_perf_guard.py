@@ -1,17 +1,14 @@
 """tools/perf-guard names what got slower, and only that."""
 import copy
-import importlib.machinery
-import importlib.util
 import json
 import os
 import random
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-
-from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMATS = {"csr": 1.0, "sell": 0.8, "bro-sell": 0.6, "coo": 2.0}
@@ -58,26 +55,14 @@ def find(file, name, place=0):
     return next(m for m in file["cases"][place]["measurements"] if m["name"] == name)
 
 
-@pytest.fixture(scope="module")
-def inside():
-    """The script's own functions, for hundreds of trials in one process."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    loader = importlib.machinery.SourceFileLoader("perf_guard", str(ROOT / "tools/perf-guard"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("perf_guard", loader))
-    sys.modules["perf_guard"] = module
-    loader.exec_module(module)
-    yield module
-    sys.path.remove(str(ROOT / "tools"))
-
-
 @pytest.mark.parametrize("noise", [0.002, 0.02, 0.1, 0.3])
 @pytest.mark.parametrize("peers", [PEERS, {"eigen": 1.5}, {}], ids=["two peers", "one peer", "bandwidth"])
 def test_noise_alone_is_called_neither_slower_nor_faster(inside, noise, peers):
-    chance = random.Random(7)
+    guard, chance = inside("perf-guard"), random.Random(7)
     named = []
     for trial in range(200):
         files = [sys.modules["results"].Reader("noise.json").results(results(noise, seed=chance.random(), peers=peers)) for _ in range(2)]
-        named += [(trial, finding) for finding in inside.compare(*files, 0.05) if finding.kind != "same"]
+        named += [(trial, finding) for finding in guard.compare(*files, 0.05) if finding.kind != "same"]
     assert not named, named[:3]
 
 
