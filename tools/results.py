@@ -26,7 +26,7 @@ class Measurement:
     low: float = 0
     high: float = 0
     groups: int = 0
-    setup: float = 0  # seconds, without moving the matrix to the device
+    setup: float = 0  # seconds, without moving the matrix to the device; 0: the oldest files do not tell
     partition: float = 0  # seconds of it
     share: float = 0  # of the bandwidth measured in the same run; 0: unknown
 
@@ -119,7 +119,8 @@ class Reader:
         m.median, m.low, m.high = (self.number(one, f"{name}_seconds", where) for name in ("median", "low", "high"))
         m.groups = int(self.number(one, "groups", where))
         parts = self.get(one, "setup", dict, where, {}) or one  # schema 1 had the parts beside the sum
-        m.setup = max(0.0, self.number(one, "setup_seconds", where, 0.0) - self.number(parts, "upload_seconds", where, 0.0))
+        if "upload_seconds" in parts:
+            m.setup = max(0.0, self.number(one, "setup_seconds", where, 0.0) - self.number(parts, "upload_seconds", where, 0.0))
         m.partition = self.number(parts, "partition_seconds", where, 0.0)
         m.share = self.number(one, "bandwidth_share", where, 0.0)
         return m
