@@ -181,24 +181,30 @@ class Session {
   bench::Report report_;
 };
 
+std::vector<std::string> names_of_papers() {
+  std::vector<std::string> names;
+  for (const Paper& paper : papers()) names.push_back(paper.name);
+  return names;
+}
+
 /// What a paper measures is fixed, but for the matrices.
 int run_paper(const BenchOptions& options) {
   if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
       !options.svg.empty() || options.order != "none" || !options.partition.path.empty())
     throw UsageError("--paper goes with --device, --type, --seconds, --repeat, --seed and --json only");
-  const bool ehyb = options.paper == "ehyb";
-  if (!ehyb && options.reading.type == "both") throw UsageError("--paper bro takes one type, f32 or f64");
+  const Paper& paper = *std::ranges::find(papers(), options.paper, &Paper::name);
+  if (!paper.both_types && options.reading.type == "both")
+    throw UsageError(fmt::format("--paper {} takes one type, f32 or f64", paper.name));
   if (!options.json.empty() && options.json != "-") require_target_folder(options.json);
   ReadingOptions reading = options.reading;
-  if (ehyb && !options.type_given) reading.type = "both";  // as the paper has both
-  const PaperOptions paper = {.reading = reading,
-                              .sources = options.sources,
-                              .json = options.json,
-                              .run = {.device = usable_device(options.device),
-                                      .seconds = options.seconds,
-                                      .groups = options.groups,
-                                      .seed = options.seed}};
-  return ehyb ? run_paper_ehyb(paper) : run_paper_bro(paper);
+  if (!options.type_given) reading.type = paper.default_type;
+  return paper.run({.reading = reading,
+                    .sources = options.sources,
+                    .json = options.json,
+                    .run = {.device = usable_device(options.device),
+                            .seconds = options.seconds,
+                            .groups = options.groups,
+                            .seed = options.seed}});
 }
 
 int run(const BenchOptions& options) {
@@ -268,10 +274,10 @@ Command add_bench(CLI::App& tool) {
   parser
       ->add_option(
           "--paper", options->paper,
-          "what a paper measured, on these matrices or else on generated ones like its own: bro, or ehyb (both "
-          "types unless --type names one)")
+          "what a paper measured, on these matrices or else on generated ones like its own: bro or sellp (f64), bce, "
+          "specsum or ehyb (both types); --type names another")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"bro", "ehyb"}));
+      ->check(CLI::IsMember(names_of_papers()));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
   parser
