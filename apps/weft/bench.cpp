@@ -287,7 +287,8 @@ Command add_bench(CLI::App& tool) {
   options->partition.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
-      ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")
+      ->add_option("--peers", options->peers,
+                   "compare with other libraries: none, all, or of " + bench::peer_library_names() + " (default none)")
       ->type_name("LIST");
   parser
       ->add_option("--products", options->products,
