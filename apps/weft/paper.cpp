@@ -43,15 +43,15 @@ void add_speedup(std::vector<std::string>& cells, const std::optional<bench::Spe
 
 nlohmann::ordered_json paper_json(const std::string& paper, const PaperOptions& options,
                                   const std::vector<std::string>& notes) {
-  return {{"schema", 1},
-          {"tool", "weft bench --paper " + paper},
-          {"machine", bench::to_json(bench::this_machine())},
-          {"command", command_line()},
-          {"device", options.run.device.name()},
-          {"parameters",
-           {{"seconds", options.run.seconds}, {"groups", options.run.groups}, {"seed", options.run.seed}}},
-          {"notes", notes},
-          {"matrices", nlohmann::ordered_json::array()}};
+  return {
+      {"schema", 1},
+      {"tool", "weft bench --paper " + paper},
+      {"machine", bench::to_json(bench::this_machine())},
+      {"command", command_line()},
+      {"device", options.run.device.name()},
+      {"parameters", {{"seconds", options.run.seconds}, {"groups", options.run.groups}, {"seed", options.run.seed}}},
+      {"notes", notes},
+      {"matrices", nlohmann::ordered_json::array()}};
 }
 
 void write_json(const PaperOptions& options, const nlohmann::ordered_json& json) {
