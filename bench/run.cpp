@@ -249,6 +249,7 @@ Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions&
   result.cols = matrix.cols;
   result.nonzeros = matrix.nonzeros();
   result.ordering = options.order;
+  result.portrait = portrait_of(matrix);
 
   std::vector<std::string> missing;
   auto peers = find_peers<V>(options.device, options.peers, missing);

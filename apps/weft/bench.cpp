@@ -6,7 +6,6 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bench/names.hpp"
@@ -241,9 +240,7 @@ int run(const BenchOptions& options) {
     if (report.cases.empty()) throw;
     stopped = std::current_exception();  // what was measured before is kept
   }
-  if (!options.json.empty())
-    write_text(options.json,
-               bench::to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  if (!options.json.empty()) write_text(options.json, bench::to_text(report));
   if (!options.csv.empty()) write_text(options.csv, bench::to_csv(report));
   if (!options.svg.empty()) write_text(options.svg, chart_of(report));
   if (stopped) std::rethrow_exception(stopped);
@@ -290,7 +287,8 @@ Command add_bench(CLI::App& tool) {
   options->partition.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
-      ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")
+      ->add_option("--peers", options->peers,
+                   "compare with other libraries: none, all, or of " + bench::peer_library_names() + " (default none)")
       ->type_name("LIST");
   parser
       ->add_option("--products", options->products,

@@ -36,6 +36,7 @@ Command add_reorder(CLI::App& tool);
 Command add_partition(CLI::App& tool);
 Command add_spmv(CLI::App& tool);
 Command add_bench(CLI::App& tool);
+Command add_report(CLI::App& tool);
 Command add_doctor(CLI::App& tool);
 Command add_tune_kernels(CLI::App& tool);
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["WEFT_BUILD"])
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "bench/results/README.md"]
 
 # Commands that the text may show and that .ci/run runs itself: running them from inside a test would not end.
 RUN_BY_CI = re.compile(r"(make|git|\.ci/run|tools/|cmake|ctest|sudo|FUZZ_SECONDS=|STEPS=)")

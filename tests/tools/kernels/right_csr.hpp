@@ -1,0 +1,10 @@
+#pragma once
+// The csr kernel as it is, under another name: what slowed_csr.cpp and wrong_csr.cpp make theirs from.
+#include "core/simd.hpp"
+#include "formats/csr/row_groups.hpp"
+#include "formats/vector_count.hpp"
+
+#define multiply multiply_rightly
+#include "formats/csr/cpu.cpp"
+#undef multiply
+#undef WEFT_INSTANTIATE
