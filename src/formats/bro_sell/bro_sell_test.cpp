@@ -213,24 +213,6 @@ TEST_P(BroSellOnDevices, SetUpIsThatOfTheCpuBitByBit) {
   }
 }
 
-/// Multiplies on any device.
-std::vector<double> product(Plan<double>& planned, Device device, const std::vector<double>& x, std::size_t rows,
-                            int vectors) {
-  const auto count = static_cast<std::size_t>(vectors);
-  std::vector<double> y(rows * count, NAN);
-  if (device.is_cpu()) {
-    planned.apply(Op::none, 2.0, Vectors<const double>{x, vectors, x.size() / count}, 0.0,
-                  Vectors<double>{y, vectors, rows});
-    return y;
-  }
-  const DeviceBuffer<double> x_there(device, x);
-  DeviceBuffer<double> y_there(device, y);
-  planned.apply(Op::none, 2.0, DeviceVectors<const double>{x_there, vectors, x.size() / count}, 0.0,
-                DeviceVectors<double>{y_there, vectors, rows});
-  const Array<double> downloaded = y_there.download();
-  return {downloaded.begin(), downloaded.end()};
-}
-
 /// All awkward matrices and all choices against the reference, before and after new values; small whole numbers, so
 /// that sums are exact.
 void expect_products(Device device, const std::vector<std::string>& choices) {
@@ -251,7 +233,7 @@ void expect_products(Device device, const std::vector<std::string>& choices) {
             for (std::size_t i = 0; i < own.values.size(); ++i) own.values[i] = static_cast<double>(i % 5) - 2;
             planned.update_values(own.values);
           }
-          const std::vector<double> y = product(planned, device, x, rows, vectors);
+          const std::vector<double> y = weft::test::product(planned, device, x, rows, vectors);
           for (int j = 0; j < vectors; ++j) {
             reference_apply<double>(Op::none, 2.0, own,
                                     std::span<const double>(x).subspan(static_cast<std::size_t>(j) * cols, cols), 0.0,
@@ -291,7 +273,7 @@ void expect_gaps_meet_no_x(Device device, const std::string& format) {
     for (std::size_t c = 0; c < x.size(); ++c)
       if (!used[c]) x[c] = std::numeric_limits<double>::infinity();
     Plan<double> planned = plan(matrix, {.device = device, .format = format + std::to_string(b)});
-    for (const double element : product(planned, device, x, static_cast<std::size_t>(matrix.rows), 1))
+    for (const double element : weft::test::product(planned, device, x, static_cast<std::size_t>(matrix.rows), 1))
       EXPECT_TRUE(std::isfinite(element)) << format << b;
   }
 }
@@ -314,7 +296,7 @@ TEST_P(BroSellOnDevices, EquallyWideSlicesMultiply) {
     std::vector<double> x(1200), expected(1000);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 7) - 3;
     reference_apply<double>(Op::none, 2.0, matrix, x, 0.0, expected);
-    EXPECT_EQ(product(planned, GetParam().device, x, 1000, 1), expected) << "width " << width;
+    EXPECT_EQ(weft::test::product(planned, GetParam().device, x, 1000, 1), expected) << "width " << width;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <gtest/gtest.h>
+#include <weft/plan.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -98,6 +99,24 @@ Array<V> apply(Operator<V>& built, Device device, V alpha, const Array<V>& x, V 
   DeviceBuffer<V> from(device, x), to(device, before);
   built.apply({alpha, from.data(), x.size(), beta, to.data(), before.size(), 1}, {});
   return to.download();
+}
+
+/// 2 A x on any device, of several vectors; y is NaN before.
+inline std::vector<double> product(Plan<double>& planned, Device device, const std::vector<double>& x, std::size_t rows,
+                                   int vectors) {
+  const auto count = static_cast<std::size_t>(vectors);
+  std::vector<double> y(rows * count, std::numeric_limits<double>::quiet_NaN());
+  if (device.is_cpu()) {
+    planned.apply(Op::none, 2.0, Vectors<const double>{x, vectors, x.size() / count}, 0.0,
+                  Vectors<double>{y, vectors, rows});
+    return y;
+  }
+  const DeviceBuffer<double> x_there(device, x);
+  DeviceBuffer<double> y_there(device, y);
+  planned.apply(Op::none, 2.0, DeviceVectors<const double>{x_there, vectors, x.size() / count}, 0.0,
+                DeviceVectors<double>{y_there, vectors, rows});
+  const Array<double> downloaded = y_there.download();
+  return {downloaded.begin(), downloaded.end()};
 }
 
 /// Multiplies an integer matrix by integers. With beta == 0, y starts as NaN.

@@ -228,24 +228,6 @@ TEST_P(EhybOnDevices, SetUpIsThatOfTheCpuBitByBit) {
   expect_same(built_on(mesh, options), build_storage(mesh, limits_on(GetParam().device), options));
 }
 
-/// Multiplies on any device.
-std::vector<double> product(Plan<double>& planned, Device device, const std::vector<double>& x, std::size_t rows,
-                            int vectors) {
-  const auto count = static_cast<std::size_t>(vectors);
-  std::vector<double> y(rows * count, NAN);
-  if (device.is_cpu()) {
-    planned.apply(Op::none, 2.0, Vectors<const double>{x, vectors, x.size() / count}, 0.0,
-                  Vectors<double>{y, vectors, rows});
-    return y;
-  }
-  const DeviceBuffer<double> x_there(device, x);
-  DeviceBuffer<double> y_there(device, y);
-  planned.apply(Op::none, 2.0, DeviceVectors<const double>{x_there, vectors, x.size() / count}, 0.0,
-                DeviceVectors<double>{y_there, vectors, rows});
-  const Array<double> downloaded = y_there.download();
-  return {downloaded.begin(), downloaded.end()};
-}
-
 /// Against the reference, before and after new values; small whole numbers, so that sums are exact.
 void expect_product(Device device, const Csr<double>& matrix, const std::string& format, int vectors,
                     std::shared_ptr<const Partition> given = nullptr) {
@@ -261,7 +243,7 @@ void expect_product(Device device, const Csr<double>& matrix, const std::string&
       for (std::size_t i = 0; i < own.values.size(); ++i) own.values[i] = static_cast<double>(i % 5) - 2;
       planned.update_values(own.values);
     }
-    const std::vector<double> y = product(planned, device, x, rows, vectors);
+    const std::vector<double> y = weft::test::product(planned, device, x, rows, vectors);
     for (int j = 0; j < vectors; ++j) {
       reference_apply<double>(Op::none, 2.0, own,
                               std::span<const double>(x).subspan(static_cast<std::size_t>(j) * cols, cols), 0.0,
@@ -348,7 +330,8 @@ void expect_padding_meets_no_x(Device device) {
   ASSERT_TRUE(std::ranges::any_of(x, [](double element) { return std::isinf(element); }));
   for (const char* const format : {"ehyb", "ehyb:parts=9", "ehyb:guests=0:parts=9", "ehyb:cache=30"}) {
     Plan<double> planned = plan(matrix, {.device = device, .format = format});
-    for (const double element : product(planned, device, x, 400, 1)) EXPECT_TRUE(std::isfinite(element)) << format;
+    for (const double element : weft::test::product(planned, device, x, 400, 1))
+      EXPECT_TRUE(std::isfinite(element)) << format;
   }
 }
 
