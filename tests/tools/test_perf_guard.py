@@ -175,6 +175,7 @@ def broken(*path, value):
     (broken("cases", 0, "measurements", 0, "median_seconds", value="fast"), "'median_seconds' of csr on gen:poisson3d:40 f64 is \"fast\", expected a number"),
     (broken("cases", 0, "measurements", 0, "low_seconds", value=-1), "is -1, expected a number of at least 0"),
     (broken("cases", 0, "measurements", 0, "high_seconds", value=float("nan")), "is nan, expected a number of at least 0"),
+    (json.dumps(results()).replace('"groups": 11', '"groups": 1e999', 1), "is inf, expected a number of at least 0"),
 ], ids=lambda value: value[:30] if isinstance(value, str) else "")
 def test_a_bad_file_is_refused_with_one_sentence(guard, file, words):
     for pair in ((file, results()), (results(), file)):
