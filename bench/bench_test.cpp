@@ -254,10 +254,12 @@ TEST(RunCase, MeasuresEveryFormatOfTheCpuAndPeersCorrectly) {
       "small", small_matrix<float>(),
       {.device = Device::cpu(), .formats = formats_for(Device::cpu()), .peers = "all", .seconds = 0.001}, notes);
   for (const Measurement& m : one.measurements) {
-    EXPECT_EQ(m.failure, "") << m.name;
+    if (m.name == "petsc:aij")  // built for f64, it keeps its place with the reason
+      EXPECT_THAT(m.failure, testing::HasSubstr("f64"));
+    else
+      EXPECT_EQ(m.failure, "") << m.name;
     EXPECT_TRUE(m.correct) << m.name;
   }
-  EXPECT_THAT(notes, testing::Contains(testing::HasSubstr("cusparse")));
 }
 
 TEST(Report, AWrongFormatFailsTheRunAndAWrongPeerDoesNot) {
@@ -346,17 +348,20 @@ TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {
   EXPECT_TRUE(json[1]["setup_products"].is_null());
 }
 
-TEST(Peers, UnknownNamesAreToldBeforeAnythingRuns) {
-  EXPECT_EQ(check_peer_names("all"), "");
-  EXPECT_EQ(check_peer_names("eigen,cusparse:coo"), "");
-  EXPECT_THAT(check_peer_names("eigen,mkl"), testing::HasSubstr("'mkl'"));
-}
-
-TEST(Peers, AVariantThatIsNotThereIsTold) {
-  std::vector<std::string> missing;
-  if (find_peers<double>(Device::cpu(), "eigen", missing).empty()) GTEST_SKIP() << missing.front();
-  EXPECT_TRUE(find_peers<double>(Device::cpu(), "eigen:quick", missing).empty());
-  EXPECT_THAT(missing, testing::ElementsAre("no comparison with eigen:quick: there is no such peer; there are: eigen"));
+TEST(Report, TheTextOfAFileIsTheJson) {
+  Report report;
+  report.command = "weft bench \xff";  // not UTF-8: replaced, not refused
+  report.notes = {"no \"peer\""};
+  EXPECT_EQ(nlohmann::ordered_json::parse(to_text(report))["cases"].size(), 0u);
+  for (int i = 0; i < 2; ++i) {
+    report.cases.emplace_back();
+    report.cases.back().measurements = {measured("csr", 0, 1.0 / 3), measured("coo", 0, 2)};
+  }
+  report.command = "weft bench";
+  EXPECT_EQ(nlohmann::ordered_json::parse(to_text(report)), to_json(report));
+  report.cases[0].measurements[0].backward_error = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(
+      nlohmann::ordered_json::parse(to_text(report))["cases"][0]["measurements"][0]["backward_error"].is_null());
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <weft/structure.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -55,11 +53,19 @@ const std::vector<PaperMatrix>& bro_matrices() {
 }
 
 const PaperMatrix* find_bro_matrix(const std::string& source) {
-  std::string stem = std::filesystem::path(source).filename().string();
-  stem.resize(std::min(stem.find('.'), stem.size()));  // cant.mtx.gz
+  const std::string stem = stem_of(source);
   for (const PaperMatrix& matrix : bro_matrices())
-    if (source == matrix.source || (source.find(':') == std::string::npos && stem == matrix.name)) return &matrix;
+    if (source == matrix.source || stem == matrix.name) return &matrix;
   return nullptr;
+}
+
+std::vector<std::string> bro_sources(const std::vector<std::string>& given) {
+  std::vector<std::string> names, generated;
+  for (const PaperMatrix& matrix : bro_matrices()) {
+    names.emplace_back(matrix.name);
+    if (*matrix.source) generated.emplace_back(matrix.source);
+  }
+  return given.empty() ? generated : expand_folders(given, names, "Table 2");
 }
 
 template <Value V>
@@ -84,12 +90,6 @@ BroSavings bro_savings(const Csr<V>& matrix) {
   savings.hyb = plain > 0 ? 100 * (1 - packed / plain) : 0;
   savings.ell_share = matrix.nonzeros() > 0 ? 100 * (1 - rest_entries / static_cast<double>(matrix.nonzeros())) : 0;
   return savings;
-}
-
-const Measurement* BroCase::find(const std::string& name) const {
-  for (const Measurement& m : formats.measurements)
-    if (m.name == name && m.measured()) return &m;
-  return nullptr;
 }
 
 namespace {
@@ -182,7 +182,6 @@ double BroSweep::gflops(const Timing& timing) const {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const BroCase& one) {
-  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   Json json = to_json(one.formats);
   json["savings_percent"] = {{"bro_ell", one.savings.ell},
                              {"bro_coo_rows", one.savings.coo},
@@ -193,8 +192,8 @@ Json to_json(const BroCase& one) {
     json["paper"] = {{"name", one.paper->name},
                      {"test_set", one.paper->set},
                      {"eta_percent", one.paper->eta},
-                     {"eta_bar_percent", number(one.paper->eta_bar)},
-                     {"ell_share_percent", number(one.paper->ell_share)}};
+                     {"eta_bar_percent", or_null(one.paper->eta_bar)},
+                     {"ell_share_percent", or_null(one.paper->ell_share)}};
   json["orderings"] = Json::array();
   for (const BroOrdering& ordering : one.orderings) {
     Json entry = {{"name", ordering.name}};

@@ -1,13 +1,12 @@
 #pragma once
 #include <weft/csr.hpp>
 
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "run.hpp"
+#include "papers.hpp"
 
 // What Tang et al. (SC'13) measure of the BRO formats, on matrices of today.
 namespace weft::bench {
@@ -26,6 +25,10 @@ const std::vector<PaperMatrix>& bro_matrices();
 
 /// The paper's entry for a file or a generator: by the stem of the file's name, or by what generates it. Null: none.
 const PaperMatrix* find_bro_matrix(const std::string& source);
+
+/// What to measure: a folder stands for the files in it that the paper names; without any source, what generates a
+/// matrix of the paper. Throws Error(io) for a folder without any.
+std::vector<std::string> bro_sources(const std::vector<std::string>& given);
 
 /// Space savings in percent, as the paper counts them: what is left of the index arrays that ell and hyb have.
 struct BroSavings {
@@ -53,7 +56,7 @@ struct BroCase {
   Case formats;  ///< ell, ell:r, bro-ell, coo, bro-coo, hyb and bro-hyb in the matrix's own order
   std::vector<BroOrdering> orderings;
 
-  const Measurement* find(const std::string& name) const;  ///< null when it was not measured
+  const Measurement* find(const std::string& name) const { return find_measured(formats, name); }
 };
 
 template <Value V>

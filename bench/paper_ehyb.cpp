@@ -1,11 +1,5 @@
 #include "paper_ehyb.hpp"
 
-#include <weft/error.hpp>
-#include <weft/formats.hpp>
-
-#include <algorithm>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace weft::bench {
@@ -108,43 +102,10 @@ const std::vector<std::string>& ehyb_matrices() {
   return all;
 }
 
-std::string find_ehyb_matrix(const std::string& source) {
-  if (source.find(':') != std::string::npos) return {};
-  std::string stem = std::filesystem::path(source).filename().string();
-  stem.resize(std::min(stem.find('.'), stem.size()));  // cant.mtx.gz
-  return std::ranges::find(ehyb_matrices(), stem) != ehyb_matrices().end() ? stem : std::string();
-}
-
-namespace {
-
-/// The files of a folder that the paper's table names, in its order.
-std::vector<std::string> files_of_paper(const std::string& folder) {
-  std::map<std::string, std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string path = entry.path().string();
-    const std::string name = entry.is_regular_file() ? find_ehyb_matrix(entry.path().filename().string()) : "";
-    // The same matrix in two files: the first by name, on every machine.
-    if (!name.empty() && (!found.contains(name) || path < found[name])) found[name] = path;
-  }
-  if (found.empty()) throw Error(ErrorCode::io, "'" + folder + "' has no matrix of the paper's Table 3, by name");
-  std::vector<std::string> files;
-  for (const std::string& name : ehyb_matrices())
-    if (found.contains(name)) files.push_back(found[name]);
-  return files;
-}
-
-}  // namespace
+std::string find_ehyb_matrix(const std::string& source) { return find_name(ehyb_matrices(), source); }
 
 std::vector<std::string> ehyb_sources(const std::vector<std::string>& given, Device device) {
-  std::vector<std::string> sources;
-  for (const std::string& source : given) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(source, ignored))
-      std::ranges::copy(files_of_paper(source), std::back_inserter(sources));
-    else
-      sources.push_back(source);
-  }
-  if (!given.empty()) return sources;
+  if (!given.empty()) return expand_folders(given, ehyb_matrices(), "Table 3");
   // Fluids, structures, lattices and circuits, as the table has them.
   if (device.kind() == Device::Kind::gpu)
     return {"gen:poisson3d:160",   "gen:stencil27:120", "gen:elasticity3d:64",
@@ -156,21 +117,11 @@ std::vector<std::string> ehyb_sources(const std::vector<std::string>& given, Dev
 }
 
 std::vector<std::string> ehyb_rivals(Device device) {
-  std::vector<std::string> rivals = {"csr"};
-  for (const VariantInfo& variant : parse_format("csr").format->variants)
-    if ((variant.name == "merge" || variant.name == "speculative") &&
-        std::ranges::find(variant.devices, device.kind()) != variant.devices.end())
-      rivals.push_back("csr:" + variant.name);
+  std::vector<std::string> rivals = available_on(device, {"csr", "csr:merge", "csr:speculative"});
   if (device.is_cpu()) rivals.emplace_back("eigen");
   if (device.kind() == Device::Kind::gpu)
     for (const char* name : {"cusparse:csr-alg1", "cusparse:csr-alg2"}) rivals.emplace_back(name);
   return rivals;
-}
-
-const Measurement* EhybCase::find(const std::string& name) const {
-  for (const Measurement& m : formats.measurements)
-    if (m.name == name && m.measured() && m.timing.median > 0) return &m;
-  return nullptr;
 }
 
 std::optional<EhybPreparation> EhybCase::preparation(const std::string& form) const {
@@ -184,36 +135,10 @@ std::optional<EhybPreparation> EhybCase::preparation(const std::string& form) co
 template <Value V>
 EhybCase run_ehyb_case(const std::string& source, const Csr<V>& matrix, const RunOptions& options,
                        std::vector<std::string>& notes) {
-  RunOptions all = options;
-  all.formats = ehyb_forms;
-  all.peers.clear();
-  for (const std::string& rival : ehyb_rivals(options.device)) {
-    if (rival.starts_with("csr"))
-      all.formats.push_back(rival);
-    else
-      all.peers += (all.peers.empty() ? "" : ",") + rival;
-  }
-  if (all.peers.empty()) all.peers = "none";
-  return {.paper_name = find_ehyb_matrix(source), .formats = run_case(source, matrix, all, notes)};
-}
-
-std::optional<Speedup> ehyb_speedup(const std::vector<EhybCase>& cases, ValueType type, const std::string& form,
-                                    const std::string& rival) {
-  Speedup result;
-  int faster = 0;
-  for (const EhybCase& one : cases) {
-    const Measurement *ours = one.find(form), *theirs = one.find(rival);
-    if (one.formats.type != type || !ours || !theirs) continue;
-    const double ratio = theirs->timing.median / ours->timing.median;
-    result.max = result.matrices == 0 ? ratio : std::max(result.max, ratio);
-    result.min = result.matrices == 0 ? ratio : std::min(result.min, ratio);
-    result.mean += ratio;
-    faster += ratio > 1;
-    ++result.matrices;
-  }
-  if (result.matrices == 0) return {};
-  result.mean /= result.matrices;
-  result.faster_percent = 100.0 * faster / result.matrices;
+  std::vector<std::string> names = ehyb_forms;
+  for (std::string& rival : ehyb_rivals(options.device)) names.push_back(std::move(rival));
+  EhybCase result{run_paper_case(source, matrix, names, false, options, notes)};
+  result.paper_name = find_ehyb_matrix(source);
   return result;
 }
 
@@ -228,21 +153,8 @@ std::optional<Speedup> paper_speedup(ValueType type, const std::string& rival) {
 
 using Json = nlohmann::ordered_json;
 
-namespace {
-
-Json to_json(const Speedup& speedup) {
-  return {{"matrices", speedup.matrices},
-          {"faster_percent", speedup.faster_percent},
-          {"max", speedup.max},
-          {"min", speedup.min},
-          {"mean", speedup.mean}};
-}
-
-}  // namespace
-
 Json to_json(const EhybCase& one) {
-  Json json = to_json(one.formats);
-  json["paper_name"] = one.paper_name.empty() ? Json(nullptr) : Json(one.paper_name);
+  Json json = to_json(static_cast<const PaperCase&>(one));
   json["preparation"] = Json::array();
   for (const std::string& form : ehyb_forms)
     if (const auto preparation = one.preparation(form))
@@ -260,7 +172,7 @@ Json summary_json(const std::vector<EhybCase>& cases, Device device) {
   for (const ValueType type : {ValueType::f32, ValueType::f64})
     for (const std::string& form : ehyb_forms)
       for (const std::string& rival : ehyb_rivals(device))
-        if (const auto speedup = ehyb_speedup(cases, type, form, rival)) {
+        if (const auto speedup = speedup_over(cases, type, form, rival)) {
           Json row = {{"type", to_string(type)}, {"format", form}, {"against", rival}};
           row.update(to_json(*speedup));
           const auto paper = device.is_cpu() ? std::nullopt : paper_speedup(type, rival);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run.hpp"
+#include "papers.hpp"
 
 // What Chen (2022) measures of EHYB, on matrices and devices of today.
 namespace weft::bench {
@@ -34,11 +34,8 @@ struct EhybPreparation {
   double reorder_products() const { return reorder_seconds / product_seconds; }
 };
 
-struct EhybCase {
-  std::string paper_name;  ///< empty: the paper does not know the matrix
-  Case formats;            ///< ehyb, ehyb:guests=0 (the paper's form) and their rivals
-
-  const Measurement* find(const std::string& name) const;  ///< null when it was not measured
+/// What is measured: ehyb, ehyb:guests=0 (the paper's form) and their rivals.
+struct EhybCase : PaperCase {
   std::optional<EhybPreparation> preparation(const std::string& form) const;
 };
 
@@ -49,17 +46,6 @@ inline const std::vector<std::string> ehyb_forms = {"ehyb", "ehyb:guests=0"};
 template <Value V>
 EhybCase run_ehyb_case(const std::string& source, const Csr<V>& matrix, const RunOptions& options,
                        std::vector<std::string>& notes);
-
-/// How many times faster than a rival, over all matrices that both were measured on: a row of Tables 1 and 2.
-struct Speedup {
-  double faster_percent = 0;  ///< of the matrices
-  double max = 0, min = 0, mean = 0;
-  int matrices = 0;
-};
-
-/// None without a matrix.
-std::optional<Speedup> ehyb_speedup(const std::vector<EhybCase>& cases, ValueType type, const std::string& form,
-                                    const std::string& rival);
 
 /// The paper's row for a rival, on a V100; none where it has no such rival. Table 2 does not tell the percentage, but
 /// the text does: all.

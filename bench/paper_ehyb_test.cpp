@@ -73,15 +73,15 @@ TEST(PaperEhyb, SpeedupsAreOverMatricesThatBothWereMeasuredOn) {
       case_of(ValueType::f64, {measured("ehyb", 1), failed}),
       case_of(ValueType::f32, {measured("ehyb", 1), measured("csr", 10)}),
   };
-  const auto speedup = ehyb_speedup(cases, ValueType::f64, "ehyb", "csr");
+  const auto speedup = speedup_over(cases, ValueType::f64, "ehyb", "csr");
   ASSERT_TRUE(speedup);
   EXPECT_EQ(speedup->matrices, 3);
   EXPECT_DOUBLE_EQ(speedup->max, 3);
   EXPECT_DOUBLE_EQ(speedup->min, 0.5);
   EXPECT_DOUBLE_EQ(speedup->mean, 1.5);
   EXPECT_DOUBLE_EQ(speedup->faster_percent, 100.0 / 3);
-  EXPECT_FALSE(ehyb_speedup(cases, ValueType::f64, "ehyb", "csr:merge"));
-  EXPECT_FALSE(ehyb_speedup(cases, ValueType::f32, "ehyb:guests=0", "csr"));
+  EXPECT_FALSE(speedup_over(cases, ValueType::f64, "ehyb", "csr:merge"));
+  EXPECT_FALSE(speedup_over(cases, ValueType::f32, "ehyb:guests=0", "csr"));
 }
 
 TEST(PaperEhyb, ThePapersRowsAreThoseItPrints) {

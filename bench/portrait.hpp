@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/structure.hpp>
 
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ struct LengthBin {
   Offset first = 0;
   Offset last = 0;
   Offset rows = 0;
+  bool operator==(const LengthBin&) const = default;
 };
 
 /// What a matrix looks like, small enough to be kept with every result.
@@ -20,5 +22,19 @@ struct Portrait {
   std::vector<std::string> cells;
   std::vector<LengthBin> lengths;  ///< ascending, at most 64, none of them without rows
 };
+
+constexpr Index portrait_cells = 64;
+
+/// Two passes over the pattern, in parallel: about what two products take.
+template <Value V>
+Portrait portrait_of(const Csr<V>& matrix);
+
+/// True where lengths differ so widely that they are looked at on a logarithmic axis.
+bool lengths_differ_widely(Offset shortest, Offset longest);
+
+/// The distribution in at most 64 bins, ascending, none without rows: a bin a length where there are few, else bins of
+/// equal width or, where lengths differ widely, of growing width. The first begins with the shortest row, the last ends
+/// with the longest; empty rows have a bin of their own where lengths differ widely.
+std::vector<LengthBin> length_bins(const RowLengths& lengths);
 
 }  // namespace weft::bench

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "summary.hpp"
 
@@ -13,10 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
-/// JSON has no infinity; a row that is wrong beyond measure has that error.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+/// Seven digits: more than any clock has, and a result file of a suite stays small. JSON has no infinity: null.
+Json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::stod(fmt::format("{:.7g}", value));
+}
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -33,11 +36,11 @@ std::string csv_number(const std::optional<double>& value) { return value ? fmt:
 }  // namespace
 
 Json to_json(const Setup& setup) {
-  return {{"analysis_seconds", setup.analysis},
-          {"order_seconds", setup.order},
-          {"partition_seconds", setup.partition},
-          {"encode_seconds", setup.encode},
-          {"upload_seconds", setup.upload}};
+  return {{"analysis_seconds", number(setup.analysis)},
+          {"order_seconds", number(setup.order)},
+          {"partition_seconds", number(setup.partition)},
+          {"encode_seconds", number(setup.encode)},
+          {"upload_seconds", number(setup.upload)}};
 }
 
 Json to_json(const Measurement& m) {
@@ -50,29 +53,29 @@ Json to_json(const Measurement& m) {
   json["rank"] = m.rank > 0 ? Json(m.rank) : Json(nullptr);
   json["deterministic"] = m.peer ? Json(nullptr) : Json(m.deterministic);
   json["repeatable"] = m.repeatable;
-  json["setup_seconds"] = m.setup.total();
+  json["setup_seconds"] = number(m.setup.total());
   json["setup"] = to_json(m.setup);
   json["setup_products"] = number(m.setup_products);
-  json["first_product_seconds"] = m.first_product_seconds;
-  json["median_seconds"] = m.timing.median;
-  json["low_seconds"] = m.timing.low;
-  json["high_seconds"] = m.timing.high;
+  json["first_product_seconds"] = number(m.first_product_seconds);
+  json["median_seconds"] = number(m.timing.median);
+  json["low_seconds"] = number(m.timing.low);
+  json["high_seconds"] = number(m.timing.high);
   json["groups"] = m.timing.groups;
   json["products"] = m.timing.products;
   const std::optional<Quartiles>& cold = m.timing.cold;
-  json["cold_median_seconds"] = cold ? Json(cold->median) : Json(nullptr);
-  json["cold_low_seconds"] = cold ? Json(cold->low) : Json(nullptr);
-  json["cold_high_seconds"] = cold ? Json(cold->high) : Json(nullptr);
+  json["cold_median_seconds"] = cold ? number(cold->median) : Json(nullptr);
+  json["cold_low_seconds"] = cold ? number(cold->low) : Json(nullptr);
+  json["cold_high_seconds"] = cold ? number(cold->high) : Json(nullptr);
   json["bytes"] = m.bytes;
-  json["bytes_per_nonzero"] = m.bytes_per_nonzero;
+  json["bytes_per_nonzero"] = number(m.bytes_per_nonzero);
   json["bytes_estimated"] = m.bytes_estimated;
   json["padding"] = m.peer ? Json(nullptr) : Json(m.padding);
-  json["gflops"] = m.gflops;
-  json["gigabytes_per_second"] = m.gigabytes;
-  json["bandwidth_share"] = m.bandwidth_share > 0 ? Json(m.bandwidth_share) : Json(nullptr);
+  json["gflops"] = number(m.gflops);
+  json["gigabytes_per_second"] = number(m.gigabytes);
+  json["bandwidth_share"] = m.bandwidth_share > 0 ? number(m.bandwidth_share) : Json(nullptr);
   json["break_even_products"] = number(m.break_even);
-  json["forward_error"] = finite(m.forward_error);
-  json["backward_error"] = finite(m.backward_error);
+  json["forward_error"] = number(m.forward_error);
+  json["backward_error"] = number(m.backward_error);
   json["peer_ratio"] = number(m.peer_ratio);
   return json;
 }
@@ -130,7 +133,7 @@ Json to_json(const Report& report) {
           {"command", report.command},
           {"machine", to_json(report.machine)},
           {"device", {{"device", report.device.name()}, {"name", report.device_name}}},
-          {"bandwidth_bytes_per_second", report.bandwidth > 0 ? Json(report.bandwidth) : Json(nullptr)},
+          {"bandwidth_bytes_per_second", report.bandwidth > 0 ? number(report.bandwidth) : Json(nullptr)},
           {"parameters",
            {{"seconds", report.seconds},
             {"groups", report.groups},
@@ -140,6 +143,29 @@ Json to_json(const Report& report) {
           {"notes", report.notes},
           {"summary", std::move(summaries)},
           {"cases", std::move(cases)}};
+}
+
+std::string to_text(const Report& report) {
+  const auto written = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  const auto field = [&](const std::string& key, const Json& value) {
+    return fmt::format("{}: {}", Json(key).dump(), written(value));
+  };
+  const Json all = to_json(report);
+  std::string text = "{\n";
+  for (const auto& [key, value] : all.items())
+    if (key != "cases") text += field(key, value) + ",\n";
+  text += "\"cases\": [";
+  std::string before_case = "\n";
+  for (const Json& one : all["cases"]) {
+    text += std::exchange(before_case, ",\n") + "{";
+    for (const auto& [key, value] : one.items())
+      if (key != "measurements") text += field(key, value) + ",\n ";
+    text += "\"measurements\": [";
+    std::string before = "\n  ";
+    for (const Json& m : one["measurements"]) text += std::exchange(before, ",\n  ") + written(m);
+    text += "]}";
+  }
+  return text + "]\n}\n";
 }
 
 std::string to_csv(const Report& report) {

@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include <fmt/format.h>
 #include <weft/formats.hpp>
 #include <weft/plan.hpp>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 
 #include "core/bandwidth.hpp"
 #include "core/timer.hpp"
@@ -42,15 +44,17 @@ struct Contestant {
 template <Value V>
 class Contest {
  public:
-  Contest(const Csr<V>& matrix, const RunOptions& options, Case& result)
+  Contest(const Csr<V>& matrix, const RunOptions& options, std::size_t contestants, Case& result)
       : matrix_(matrix),
         options_(options),
         result_(result),
         workspace_(options.device, random_vector<V>(static_cast<std::size_t>(matrix.cols), options.seed),
                    static_cast<std::size_t>(matrix.rows)),
         reference_(Op::none, V(1), matrix, workspace_.x(), V(0), {}),
-        sweep_(options.device),
-        memory_(describe(options.device).memory_bytes) {}
+        expected_(contestants),
+        memory_(describe(options.device).memory_bytes) {
+    if (options.cold && options.device.kind() != Device::Kind::emulator) sweep_.emplace(options.device);
+  }
 
   void add_format(const std::string& name) {
     enter(name, false, [&](Contestant<V>& contestant, Measurement& m) {
@@ -59,7 +63,8 @@ class Contest {
                                                                  .order = options_.order,
                                                                  .partition = options_.partition,
                                                                  .products = options_.products,
-                                                                 .allow_nondeterministic = true}));
+                                                                 .allow_nondeterministic = true,
+                                                                 .progress = patience()}));
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;
       m.deterministic = info.deterministic;
@@ -102,12 +107,13 @@ class Contest {
       else
         products.emplace_back(run);
     }
-    const bool cold = options_.cold && sweep_.possible();
-    const std::vector<Timing> timings = measure(options_.device, products,
-                                                {.seconds = options_.seconds,
-                                                 .groups = options_.groups,
-                                                 .sweep = cold ? [this] { sweep_.queue(); } : std::function<void()>(),
-                                                 .progress = options_.progress});
+    MeasureOptions how{.seconds = options_.seconds, .groups = options_.groups};
+    if (sweep_) how.sweep = [this] { sweep_->queue(); };
+    how.progress = [this](double share) {
+      return told(static_cast<double>(entered_ + timed_) + share * static_cast<double>(waiting_.size()));
+    };
+    const std::vector<Timing> timings = measure(options_.device, products, how);
+    timed_ += waiting_.size();
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       Measurement& m = result_.measurements[waiting_[i].place];
       m.timing = timings[i];
@@ -142,17 +148,33 @@ class Contest {
     } catch (const Error& error) {
       if (error.code() == ErrorCode::no_device) throw;
       m.failure = error.what();
+      if (error.code() == ErrorCode::cancelled)
+        m.failure = fmt::format("set-up was given up after {:.3g} s (see --patience)", options_.patience);
     } catch (const std::bad_alloc&) {
       m.failure = "not enough memory";
     } catch (const std::exception& error) {
       m.failure = error.what();
     }
     result_.measurements.push_back(m);
+    ++entered_;
+    if (!m.measured()) ++timed_;
+    if (!told(static_cast<double>(entered_ + timed_)))
+      throw Error(ErrorCode::cancelled, "the measurement was cancelled");
     if (!m.measured()) return;
     held_bytes_ += m.bytes;
     waiting_.push_back(std::move(contestant));
     // All formats at once may not fit the device; then they compete in several rounds.
     if (memory_ > 0 && held_bytes_ > static_cast<std::size_t>(memory_ / 3)) finish_round();
+  }
+
+  /// Of twice the number of contestants: each is set up and timed.
+  bool told(double steps) const {
+    return !options_.progress || options_.progress(std::min(1.0, steps / (2 * static_cast<double>(expected_))));
+  }
+
+  /// Ends a set-up that takes too long, where a format lets itself be ended.
+  Progress patience() const {
+    return [watch = Stopwatch(), most = options_.patience](double) { return watch.seconds() < most; };
   }
 
   static void judge(const Verdict& verdict, Measurement& m) {
@@ -195,7 +217,10 @@ class Contest {
   Case& result_;
   Workspace<V> workspace_;
   Reference<V> reference_;
-  CacheSweep sweep_;
+  std::optional<CacheSweep> sweep_;
+  std::size_t expected_;
+  std::size_t entered_ = 0;  // set up, or failed to
+  std::size_t timed_ = 0;
   std::int64_t memory_;
   std::size_t held_bytes_ = 0;
   std::vector<Contestant<V>> waiting_;
@@ -224,13 +249,14 @@ Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions&
   result.cols = matrix.cols;
   result.nonzeros = matrix.nonzeros();
   result.ordering = options.order;
+  result.portrait = portrait_of(matrix);
 
   std::vector<std::string> missing;
   auto peers = find_peers<V>(options.device, options.peers, missing);
   for (const std::string& note : missing)
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 
-  Contest<V> contest(matrix, options, result);
+  Contest<V> contest(matrix, options, options.formats.size() + peers.size(), result);
   for (const std::string& name : options.formats) contest.add_format(name);
   for (auto& peer : peers) contest.add_peer(std::move(peer));
   contest.finish_round();

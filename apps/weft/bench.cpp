@@ -6,12 +6,13 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bench/names.hpp"
 #include "bench/peers/peer.hpp"
 #include "bench/run.hpp"
+#include "bench/suites.hpp"
+#include "bench/summary.hpp"
 #include "bench_tables.hpp"
 #include "core/bandwidth.hpp"
 #include "draw.hpp"
@@ -30,6 +31,8 @@ struct BenchOptions {
   bool type_given = false;
   std::vector<std::string> sources;
   std::string suite;
+  std::string folder;
+  int count = 20;
   std::string paper;
   std::string formats = "all";
   std::string order = "none";
@@ -39,24 +42,22 @@ struct BenchOptions {
   std::string json;
   std::string csv;
   std::string svg;
+  std::int64_t products = 1000;
   double seconds = 0.5;
   int groups = 11;
+  double patience = 60;
+  bool no_cold = false;
   std::uint64_t seed = 1;
 };
 
 /// A real finite-element matrix, small enough to be done in a minute on two cores.
 const std::vector<std::string> default_sources = {"gen:elasticity3d:24"};
 
-const std::vector<std::pair<std::string, std::vector<std::string>>> suites = {
-    {"quick", {"gen:poisson3d:32", "gen:stencil27:20", "gen:elasticity3d:12", "gen:rmat:12", "gen:circuit:20000"}},
-    {"standard",
-     {"gen:poisson3d:128", "gen:stencil27:90", "gen:elasticity3d:40", "gen:rmat:18", "gen:circuit:1000000"}},
-};
-
 std::vector<std::string> sources_of(const BenchOptions& options) {
   std::vector<std::string> sources = options.sources;
-  for (const auto& [name, members] : suites)
-    if (name == options.suite) sources.insert(sources.end(), members.begin(), members.end());
+  if (!options.suite.empty())
+    for (std::string& source : bench::suite_sources(options.suite, options.folder, options.count))
+      sources.push_back(std::move(source));
   return sources.empty() ? default_sources : sources;
 }
 
@@ -94,12 +95,20 @@ class Session {
     report_.device = usable_device(options.device);
     report_.machine = bench::this_machine();
     report_.device_name = describe(report_.device).description;
+    report_.command = command_line();
+    report_.products = options.products;
+    report_.cold = !options.no_cold && report_.device.kind() != Device::Kind::emulator;
     report_.seconds = options.seconds;
     report_.groups = options.groups;
     report_.seed = options.seed;
     if (report_.device.is_cpu())
       report_.device_name += fmt::format(", {}, {} kernels", with_noun(threads(), "thread"), to_string(isa()));
-    formats_ = options.formats == "all" ? bench::formats_for(report_.device) : bench::split_names(options.formats);
+    if (options.formats == "all") {
+      formats_ = bench::formats_for(report_.device);
+      formats_.push_back("auto");
+    } else {
+      formats_ = bench::split_names(options.formats);
+    }
   }
 
   void run(const std::string& source) {
@@ -110,6 +119,25 @@ class Session {
     const Csr<float> rounded = convert<float>(matrix);
     matrix = {};
     measure_matrix(source, rounded);
+  }
+
+  /// A matrix of a folder that cannot be read is told and left out: one of hundreds must not end the run.
+  void run_or_tell(const std::string& source) {
+    try {
+      run(source);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::io && error.code() != ErrorCode::parse && error.code() != ErrorCode::unsupported)
+        throw;
+      report_.notes.push_back(std::string("left out: ") + error.what());
+      note(report_.notes.back());
+    }
+  }
+
+  void print_summary() const {
+    if (!shows_tables_ || options_.peers == "none" || report_.cases.empty()) return;
+    std::string text = "\n";
+    for (const bench::Summary& summary : bench::summarize(report_)) text += paragraph(bench::headline(summary));
+    print(text);
   }
 
   const bench::Report& report() const { return report_; }
@@ -132,8 +160,11 @@ class Session {
                                 .order = parse_ordering(options_.order),
                                 .partition = partition,
                                 .peers = options_.peers,
+                                .products = options_.products,
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
+                                .cold = report_.cold,
+                                .patience = options_.patience,
                                 .seed = options_.seed,
                                 .bandwidth = report_.bandwidth,
                                 .progress = bar.callback()},
@@ -150,24 +181,30 @@ class Session {
   bench::Report report_;
 };
 
+std::vector<std::string> names_of_papers() {
+  std::vector<std::string> names;
+  for (const Paper& paper : papers()) names.push_back(paper.name);
+  return names;
+}
+
 /// What a paper measures is fixed, but for the matrices.
 int run_paper(const BenchOptions& options) {
   if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
       !options.svg.empty() || options.order != "none" || !options.partition.path.empty())
     throw UsageError("--paper goes with --device, --type, --seconds, --repeat, --seed and --json only");
-  const bool ehyb = options.paper == "ehyb";
-  if (!ehyb && options.reading.type == "both") throw UsageError("--paper bro takes one type, f32 or f64");
+  const Paper& paper = *std::ranges::find(papers(), options.paper, &Paper::name);
+  if (!paper.both_types && options.reading.type == "both")
+    throw UsageError(fmt::format("--paper {} takes one type, f32 or f64", paper.name));
   if (!options.json.empty() && options.json != "-") require_target_folder(options.json);
   ReadingOptions reading = options.reading;
-  if (ehyb && !options.type_given) reading.type = "both";  // as the paper has both
-  const PaperOptions paper = {.reading = reading,
-                              .sources = options.sources,
-                              .json = options.json,
-                              .run = {.device = usable_device(options.device),
-                                      .seconds = options.seconds,
-                                      .groups = options.groups,
-                                      .seed = options.seed}};
-  return ehyb ? run_paper_ehyb(paper) : run_paper_bro(paper);
+  if (!options.type_given) reading.type = paper.default_type;
+  return paper.run({.reading = reading,
+                    .sources = options.sources,
+                    .json = options.json,
+                    .run = {.device = usable_device(options.device),
+                            .seconds = options.seconds,
+                            .groups = options.groups,
+                            .seed = options.seed}});
 }
 
 int run(const BenchOptions& options) {
@@ -178,8 +215,13 @@ int run(const BenchOptions& options) {
   if (options.formats != "all")
     for (const std::string& name : bench::split_names(options.formats)) require_format(name);
   require_ordering(options.order);
-  if (const std::size_t count = sources_of(options).size(); !options.partition.path.empty() && count != 1)
-    throw UsageError(fmt::format("--partition is of one matrix, but there are {} to measure", count));
+  if (options.suite == "real" && options.folder.empty())
+    throw UsageError("--suite real is made of the matrices in a folder; name it with --folder");
+  if (!options.folder.empty() && options.suite != "real" && options.suite != "gpu")
+    throw UsageError("--folder goes with --suite real (matrices) and --suite gpu (meshes)");
+  const std::vector<std::string> sources = sources_of(options);
+  if (!options.partition.path.empty() && sources.size() != 1)
+    throw UsageError(fmt::format("--partition is of one matrix, but there are {} to measure", sources.size()));
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
@@ -188,14 +230,17 @@ int run(const BenchOptions& options) {
   const bench::Report& report = session.report();
   std::exception_ptr stopped;
   try {
-    for (const std::string& source : sources_of(options)) session.run(source);
+    for (const std::string& source : sources)
+      if (options.suite == "real")
+        session.run_or_tell(source);
+      else
+        session.run(source);
+    session.print_summary();
   } catch (...) {
     if (report.cases.empty()) throw;
     stopped = std::current_exception();  // what was measured before is kept
   }
-  if (!options.json.empty())
-    write_text(options.json,
-               bench::to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  if (!options.json.empty()) write_text(options.json, bench::to_text(report));
   if (!options.csv.empty()) write_text(options.csv, bench::to_csv(report));
   if (!options.svg.empty()) write_text(options.svg, chart_of(report));
   if (stopped) std::rethrow_exception(stopped);
@@ -213,16 +258,26 @@ Command add_bench(CLI::App& tool) {
   const auto options = std::make_shared<BenchOptions>();
   parser->add_option("SOURCE", options->sources, "matrix files or generators (default gen:elasticity3d:24)")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  parser->add_option("--suite", options->suite, "measure a set of generated matrices: quick or standard")
+  parser
+      ->add_option("--suite", options->suite,
+                   "measure a set of matrices: quick (a minute on 2 cores), cpu, gpu (large; meshes of --folder too), "
+                   "or real (files of --folder)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"quick", "standard"}));
+      ->check(CLI::IsMember(bench::suite_names()));
+  parser
+      ->add_option("--folder", options->folder,
+                   "with --suite real: a folder of matrix files, with an INDEX.tsv if it has one; with gpu: of meshes")
+      ->type_name("DIR");
+  parser->add_option("--count", options->count, "how many of a folder's matrices, small to large (default 20)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
   parser
       ->add_option(
           "--paper", options->paper,
-          "what a paper measured, on these matrices or else on generated ones like its own: bro, or ehyb (both "
-          "types unless --type names one)")
+          "what a paper measured, on these matrices or else on generated ones like its own: bro or sellp (f64), bce, "
+          "specsum or ehyb (both types); --type names another")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"bro", "ehyb"}));
+      ->check(CLI::IsMember(names_of_papers()));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
       ->type_name("LIST");
   parser
@@ -232,14 +287,24 @@ Command add_bench(CLI::App& tool) {
   options->partition.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
-      ->add_option("--peers", options->peers, "compare with other libraries: none, all, eigen, cusparse (default none)")
+      ->add_option("--peers", options->peers,
+                   "compare with other libraries: none, all, or of " + bench::peer_library_names() + " (default none)")
       ->type_name("LIST");
+  parser
+      ->add_option("--products", options->products,
+                   "how many products are to come: what auto, and peers that tune themselves, plan for (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}));
   parser->add_option("--seconds", options->seconds, "time to spend on each measurement (default 0.5)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 3600.0));
   parser->add_option("--repeat", options->groups, "groups of products each measurement is made of (default 11)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
+  parser->add_option("--patience", options->patience, "give up on a format after so long a set-up (default 60)")
+      ->type_name("S")
+      ->check(CLI::Range(0.001, 1e9));
+  parser->add_flag("--no-cold", options->no_cold, "do not also time products with emptied caches");
   parser->add_option("--seed", options->seed, "of the random x (default 1)")->type_name("N");
   parser->add_option("--json", options->json, "write the results as JSON; - is standard output, then without tables")
       ->type_name("FILE");
@@ -252,12 +317,15 @@ Command add_bench(CLI::App& tool) {
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(
-      "First table: time is the median of groups of products, spread the distance of its quartiles; GB/s counts the\n"
-      "stored matrix, x and y once; 'of bw' relates that to the bandwidth measured in the same run; break-even is the\n"
-      "number of products after which csr would have taken longer; 'vs peer' above 1 is faster than the fastest peer.\n"
+      "First table: time is the median of groups of products, spread the distance of its quartiles, cold the median "
+      "of\n"
+      "single products after the caches were emptied; GB/s counts the stored matrix, x and y once; 'of bw' relates "
+      "that\n"
+      "to the bandwidth measured in the same run; 'vs peer' above 1 is faster than the fastest peer.\n"
       "Second table: stored bytes a nonzero, padding in percent of the nonzeros, set-up without bringing the matrix "
       "to\n"
-      "the device, and the parameters the format chose.\n\n"
+      "the device, the number of products after which csr would have taken longer, and the parameters chosen.\n"
+      "'weft report' makes a page of what --json wrote.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
   return {parser, [options, parser] {
             options->type_given = parser->count("--type") > 0;

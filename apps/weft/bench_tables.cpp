@@ -17,8 +17,11 @@ constexpr std::size_t page_width = 100;
 std::string small(double value) { return fmt::format("{:.2f}", value); }
 
 std::string times(const bench::Case& one, bool with_peers) {
-  std::vector<std::string> titles = {"format", "set-up", "time",       "spread",   "GFLOP/s",
-                                     "GB/s",   "of bw",  "break-even", "max error"};
+  bool cold = false;
+  for (const bench::Measurement& m : one.measurements) cold = cold || m.timing.cold;
+  std::vector<std::string> titles = {"format", "set-up", "time", "spread"};
+  if (cold) titles.push_back("cold");
+  for (const char* title : {"GFLOP/s", "GB/s", "of bw", "error"}) titles.emplace_back(title);
   if (with_peers) titles.push_back("vs peer");
   Table table(std::move(titles));
   for (const bench::Measurement& m : one.measurements) {
@@ -26,15 +29,13 @@ std::string times(const bench::Case& one, bool with_peers) {
       table.add_remark(m.name, m.failure);
       continue;
     }
-    std::vector<std::string> cells = {m.name,
-                                      seconds_text(m.setup.total()),
-                                      seconds_text(m.timing.median),
-                                      percent_text(m.timing.spread()),
-                                      small(m.gflops),
-                                      small(m.gigabytes),
-                                      m.bandwidth_share > 0 ? percent_text(m.bandwidth_share) : "-",
-                                      m.break_even ? count_text(static_cast<std::int64_t>(*m.break_even)) : "-",
-                                      fmt::format("{:.1e}{}", m.backward_error, m.correct ? "" : " WRONG")};
+    std::vector<std::string> cells = {m.name, seconds_text(m.setup.total()), seconds_text(m.timing.median),
+                                      percent_text(m.timing.spread())};
+    if (cold) cells.push_back(m.timing.cold ? seconds_text(m.timing.cold->median) : "-");
+    cells.push_back(small(m.gflops));
+    cells.push_back(small(m.gigabytes));
+    cells.push_back(m.bandwidth_share > 0 ? percent_text(m.bandwidth_share) : "-");
+    cells.push_back(fmt::format("{:.1e}{}", m.backward_error, m.correct ? "" : " WRONG"));
     if (with_peers) cells.push_back(m.peer_ratio ? fmt::format("{:.2f}x", *m.peer_ratio) : "-");
     table.add(std::move(cells));
   }
@@ -69,12 +70,13 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 }
 
 std::string storage(const bench::Case& one) {
-  const std::vector<std::string> titles = {"format", "B/nnz", "padding", "set-up", "stored as"};
+  const std::vector<std::string> titles = {"format", "B/nnz", "padding", "set-up", "break-even", "stored as"};
   std::vector<std::vector<std::string>> rows;
   for (const bench::Measurement& m : one.measurements)
     if (m.measured())
       rows.push_back({m.name, small(m.bytes_per_nonzero), m.peer ? "-" : padding_text(m.padding, one.nonzeros),
-                      m.setup_products ? products_text(*m.setup_products) : "-", stored_as(m)});
+                      m.setup_products ? products_text(*m.setup_products) : "-",
+                      m.break_even ? count_text(static_cast<std::int64_t>(*m.break_even)) : "-", stored_as(m)});
   if (rows.empty()) return {};
 
   const std::size_t last = titles.size() - 1;
@@ -96,14 +98,43 @@ std::string storage(const bench::Case& one) {
   return "\n" + table.text();
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// Who is the fastest, who is as fast, and whose results differ from product to product.
+std::string verdict(const bench::Case& one) {
+  const bench::Measurement* first = nullptr;
+  std::vector<std::string> tied, changing;
+  for (const bench::Measurement& m : one.measurements) {
+    if (m.measured() && !m.repeatable) changing.push_back(m.name);
+    if (m.rank == 1 && (!first || m.timing.median < first->timing.median)) first = &m;
+  }
+  for (const bench::Measurement& m : one.measurements)
+    if (m.rank == 1 && &m != first) tied.push_back(m.name);
+  if (!first) return {};
+  std::string text =
+      "\n" + paragraph("Fastest: " + first->name + (tied.empty() ? "." : "; within 5 % of it: " + joined(tied) + "."));
+  if (!changing.empty()) text += paragraph("Not the same bits every time: " + joined(changing) + ".");
+  return text;
+}
+
 }  // namespace
+
+std::string paragraph(const std::string& text) {
+  std::string lines;
+  for (const std::string& line : wrapped(text, page_width)) lines += line + "\n";
+  return lines;
+}
 
 std::string tables_of(const bench::Case& one, bool with_peers) {
   const std::string order =
       one.ordering == Ordering::none ? "" : fmt::format(", stored in the order {}", to_string(one.ordering));
   return fmt::format("\n{}: {} x {}, {}, {}{}\n", one.source, count_text(one.rows), count_text(one.cols),
                      with_noun(one.nonzeros, "nonzero"), to_string(one.type), order) +
-         times(one, with_peers) + storage(one);
+         times(one, with_peers) + storage(one) + verdict(one);
 }
 
 }  // namespace weft::app

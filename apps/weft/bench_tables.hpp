@@ -9,4 +9,7 @@ namespace weft::app {
 /// than a page unless a name is very long.
 std::string tables_of(const bench::Case& one, bool with_peers);
 
+/// Broken between words into lines no wider than a page, each with its end.
+std::string paragraph(const std::string& text);
+
 }  // namespace weft::app

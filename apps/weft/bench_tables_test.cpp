@@ -36,6 +36,7 @@ std::vector<std::string> storage_lines(const bench::Case& one) {
   int rules = 0;
   for (std::string line; std::getline(text, line);) {
     EXPECT_LE(line.size(), 100u) << line;
+    if (rules == 2 && line.empty()) break;
     if (rules == 2) lines.push_back(line);
     rules += line.starts_with("----");
   }
@@ -45,16 +46,18 @@ std::vector<std::string> storage_lines(const bench::Case& one) {
 TEST(BenchTables, TellPaddingSetUpAndParameters) {
   bench::Measurement chosen = measured("sell", "C = 32, sigma = 256", 12);
   chosen.chosen = "sell:p";
+  chosen.break_even = 1234;
   bench::Measurement slow = measured("ell", "", 4200);
   slow.setup_products = 12345.6;
   bench::Measurement peer = measured("eigen", "", 0);
   peer.peer = true;
   peer.setup_products.reset();
-  EXPECT_EQ(storage_lines(a_case({measured("csr", "", 0), chosen, slow, peer})),
-            (std::vector<std::string>{"csr     12.50      0 %     7.5 products  -",
-                                      "sell    12.50   12.0 %     7.5 products  sell:p; C = 32, sigma = 256",
-                                      "ell     12.50      42x  12,346 products  -",
-                                      "eigen   12.50        -                -  -"}));
+  EXPECT_EQ(
+      storage_lines(a_case({measured("csr", "", 0), chosen, slow, peer})),
+      (std::vector<std::string>{"csr     12.50      0 %     7.5 products           -  -",
+                                "sell    12.50   12.0 %     7.5 products       1,234  sell:p; C = 32, sigma = 256",
+                                "ell     12.50      42x  12,346 products           -  -",
+                                "eigen   12.50        -                -           -  -"}));
 }
 
 TEST(BenchTables, BreakLongParametersBetweenWords) {
@@ -68,6 +71,21 @@ TEST(BenchTables, BreakLongParametersBetweenWords) {
     joined += line.substr(lines[0].find(" a word0") + 1);
   }
   EXPECT_EQ(joined, details);
+}
+
+TEST(BenchTables, NameTheFastestThoseTiedAndThoseThatChangeTheirBits) {
+  bench::Case one = a_case({measured("csr", "", 0), measured("sell", "", 0), measured("coo", "", 0)});
+  one.measurements[0].rank = 3;
+  one.measurements[1].rank = one.measurements[2].rank = 1;
+  one.measurements[2].timing.median = 0.98e-3;
+  one.measurements[0].repeatable = false;
+  const std::string text = tables_of(one, false);
+  EXPECT_NE(text.find("\nFastest: coo; within 5 % of it: sell.\nNot the same bits every time: csr.\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("cold"), std::string::npos) << "nothing was timed cold";
+  one.measurements[0].timing.cold = bench::Quartiles{2e-3, 0, 0};
+  EXPECT_NE(tables_of(one, false).find("2.00 ms"), std::string::npos);
 }
 
 TEST(BenchTables, WhatFailedStandsInTheFirstTableOnly) {

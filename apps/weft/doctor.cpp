@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/machine.hpp"
+#include "bench/peers/peer.hpp"
 #include "core/bandwidth.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
@@ -89,6 +90,11 @@ std::string bandwidth_text(double bandwidth) {
   return bandwidth > 0 ? fmt::format("{:.1f} GB/s measured", bandwidth / 1e9) : "bandwidth not measured";
 }
 
+std::string peer_text(const bench::PeerLibrary& peer) {
+  if (!peer.why_none.empty()) return "no: " + peer.why_none;
+  return peer.version.empty() ? "yes" : "yes: " + peer.version;
+}
+
 std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDevice>& devices) {
   std::string text;
   const auto fact = [&](std::string_view name, const std::string& value) {
@@ -117,6 +123,9 @@ std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDev
                        device.info.multiprocessors, bytes_text(static_cast<double>(device.info.memory_bytes)),
                        bandwidth_text(device.bandwidth)));
 
+  text += "\nPeers of weft bench\n";
+  for (const bench::PeerLibrary& peer : bench::peer_libraries()) fact(peer.name, peer_text(peer));
+
   Table table({"format", "devices", "types", "repeatable", "what it is"}, {1, 2, 3, 4});
   for (const FormatInfo& format : formats()) {
     table.add({format.name, device_names(format.devices), type_names(format.types), format.deterministic ? "yes" : "no",
@@ -139,6 +148,11 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
          {"name", device.info.description},
          {"bandwidth_bytes_per_second",
           device.bandwidth > 0 ? nlohmann::ordered_json(device.bandwidth) : nlohmann::ordered_json(nullptr)}});
+  for (const bench::PeerLibrary& peer : bench::peer_libraries())
+    json["peers"].push_back({{"name", peer.name},
+                             {"found", peer.why_none.empty()},
+                             {"version", peer.version},
+                             {"why_none", peer.why_none}});
   json["formats"] = nlohmann::ordered_json::array();
   for (const FormatInfo& format : formats()) {
     nlohmann::ordered_json entry = {{"name", format.name},

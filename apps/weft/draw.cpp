@@ -4,9 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/parallel.hpp"
+#include "bench/raster.hpp"
 #include "numbers.hpp"
-#include "svg.hpp"
 
 namespace weft::app {
 namespace {
@@ -17,84 +16,19 @@ using svg::Scale;
 constexpr double panel_width = 472, panel_height = 520;
 constexpr double plot_left = 70, plot_top = 70, plot_size = 384;
 constexpr std::size_t heading_length = 42;
-constexpr int density_levels = 6;
+constexpr int density_levels = bench::Raster::levels;
 
-std::string size_sentence(Index rows, Index cols, Offset nonzeros) {
+std::string size_sentence(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros) {
   return count_text(rows) + " \u00d7 " + count_text(cols) + ", " + with_noun(nonzeros, "nonzero");
-}
-
-/// The matrix cut into cells; cell (r, c) holds the share of its places with an entry.
-struct Raster {
-  Index rows = 0;
-  Index cols = 0;
-  std::vector<double> density;
-
-  double sparsest = std::numeric_limits<double>::infinity();  // among the cells with entries
-  double densest = 0;
-
-  /// 0..density_levels-1, or -1 for a cell without entries.
-  int level(Index row, Index col) const {
-    const double here = density[static_cast<std::size_t>(row) * cols + col];
-    if (here == 0) return -1;
-    if (densest <= sparsest * 1.01) return density_levels - 2;
-    const double share = std::log(here / sparsest) / std::log(densest / sparsest);
-    return std::min(density_levels - 1, static_cast<int>(share * density_levels));
-  }
-};
-
-/// The first of `size` rows or columns that lies in `cell`; the cells share them out as evenly as whole numbers allow.
-Offset cell_begin(Offset cell, Offset cells, Offset size) { return (cell * size + cells - 1) / cells; }
-
-template <Value V>
-Raster rasterize(const Csr<V>& matrix) {
-  Raster raster;
-  raster.rows = std::min(matrix.rows, spy_cells);
-  raster.cols = std::min(matrix.cols, spy_cells);
-  raster.density.resize(static_cast<std::size_t>(raster.rows) * raster.cols);
-  // A raster row is a stretch of consecutive entries, counted by one thread.
-  parallel_for(raster.rows, 1, [&](Offset r) {
-    std::array<Offset, spy_cells> counts{};
-    const Offset begin = cell_begin(r, raster.rows, matrix.rows), end = cell_begin(r + 1, raster.rows, matrix.rows);
-    for (Offset i = matrix.offsets[begin]; i < matrix.offsets[end]; ++i)
-      ++counts[Offset(matrix.columns[i]) * raster.cols / matrix.cols];
-    for (Index c = 0; c < raster.cols; ++c) {
-      const Offset width = cell_begin(c + 1, raster.cols, matrix.cols) - cell_begin(c, raster.cols, matrix.cols);
-      raster.density[r * raster.cols + c] = static_cast<double>(counts[c]) / static_cast<double>((end - begin) * width);
-    }
-  });
-  for (double density : raster.density) {
-    if (density > 0) raster.sparsest = std::min(raster.sparsest, density);
-    raster.densest = std::max(raster.densest, density);
-  }
-  return raster;
-}
-
-/// One path a level; neighbours in a row that share a level are one rectangle.
-std::string draw_cells(const Raster& raster) {
-  std::array<std::string, density_levels> paths;
-  for (Index row = 0; row < raster.rows; ++row) {
-    for (Index begin = 0, end; begin < raster.cols; begin = end) {
-      const int level = raster.level(row, begin);
-      for (end = begin + 1; end < raster.cols && raster.level(row, end) == level;) ++end;
-      if (level < 0) continue;
-      paths[level] += "M" + std::to_string(begin) + " " + std::to_string(row) + "h" + std::to_string(end - begin) +
-                      "v1H" + std::to_string(begin) + "z";
-    }
-  }
-  std::string result;
-  for (int level = 0; level < density_levels; ++level)
-    if (!paths[level].empty())
-      result += "<path class=\"d" + std::to_string(level) + "\" d=\"" + paths[level] + "\"/>\n";
-  return result;
 }
 
 std::string percent(double share) { return svg::rounded(100 * share) + " %"; }
 
 /// What the colours mean: a bar from the sparsest to the densest cell.
-std::string draw_density_key(const Raster& raster, double left, double top) {
-  if (raster.densest == 0 || raster.densest <= raster.sparsest * 1.01) return {};
+std::string draw_density_key(const SpyPicture& picture, double left, double top) {
+  if (picture.densest == 0 || picture.densest <= picture.sparsest * 1.01) return {};
   constexpr double step = 22;
-  const std::string from = percent(raster.sparsest), to = percent(raster.densest);
+  const std::string from = percent(picture.sparsest), to = percent(picture.densest);
   std::string result = svg::text(left, top + 10, "start", "tick", "filled");
   const double bar = left + 96;
   result += svg::text(bar - 6, top + 10, "end", "tick", from);
@@ -105,59 +39,23 @@ std::string draw_density_key(const Raster& raster, double left, double top) {
 
 template <Value V>
 Panel spy_panel(const Csr<V>& matrix, const std::string& heading) {
-  // Very tall or wide matrices are drawn no narrower than a third of the plot.
-  const double rows = std::max(matrix.rows, 1), cols = std::max(matrix.cols, 1);
-  const double width = plot_size * std::clamp(cols / rows, 1.0 / 3, 1.0);
-  const double height = plot_size * std::clamp(rows / cols, 1.0 / 3, 1.0);
-  const double right = plot_left + width, bottom = plot_top + height;
-  const std::string size = size_sentence(matrix.rows, matrix.cols, matrix.nonzeros());
-  const Raster raster = rasterize(matrix);
-
-  Panel panel{panel_width, panel_height, {}, "Spy plot: where a matrix of " + size + " has its entries."};
-  panel.body += svg::text(plot_left, 30, "start", "heading", svg::shorten(heading, heading_length));
-  panel.body += svg::text(plot_left, 50, "start", "caption", size);
-  if (raster.rows > 0 && raster.cols > 0)
-    panel.body += "<g class=\"cells\" transform=\"translate(" + svg::number(plot_left) + " " + svg::number(plot_top) +
-                  ") scale(" + svg::number(width / raster.cols, 6) + " " + svg::number(height / raster.rows, 6) +
-                  ")\">\n" + draw_cells(raster) + "</g>\n";
-  panel.body += svg::rect(plot_left, plot_top, width, height, "frame");
-  panel.body += svg::x_axis(Scale{0, cols, plot_left, right, false, true}, plot_top, bottom, "column", false,
-                            width > 200 ? 5 : 2);
-  panel.body +=
-      svg::y_axis(Scale{0, rows, plot_top, bottom, false, true}, plot_left, right, "row", false, height > 200 ? 5 : 2);
-  panel.body += draw_density_key(raster, plot_left, bottom + 46);
-  return panel;
+  const bench::Raster raster = bench::rasterize(matrix, spy_cells);
+  return app::spy_panel(SpyPicture{.rows = matrix.rows,
+                                   .cols = matrix.cols,
+                                   .nonzeros = matrix.nonzeros(),
+                                   .raster_rows = raster.rows,
+                                   .raster_cols = raster.cols,
+                                   .level = [&](Index row, Index col) { return raster.level(row, col); },
+                                   .sparsest = raster.sparsest,
+                                   .densest = raster.densest},
+                        heading);
 }
 
-/// The rows with lengths in from..to-1.
-struct Bin {
-  double from, to;
-  double rows = 0;
-};
-
-/// One bin a length where there are few; else equal widths, or widths that grow by a fifth on a logarithmic axis.
-std::vector<Bin> bins_of(const Structure& structure, bool logarithmic) {
-  constexpr Offset most_bins = 64;
-  std::vector<Bin> bins;
-  const Offset shortest = structure.shortest_row, longest = structure.longest_row;
-  if (logarithmic) {
-    if (structure.empty_rows > 0) bins.push_back({0.5, 1, double(structure.empty_rows)});
-    for (double from = 1; from <= double(longest);) {
-      const double to = std::max(from + 1, std::floor(from * 1.2));
-      bins.push_back({from, to});
-      from = to;
-    }
-  } else {
-    const Offset width = (longest - shortest) / most_bins + 1;
-    for (Offset from = shortest; from <= longest; from += width) bins.push_back({double(from), double(from + width)});
-  }
-  std::size_t at = 0;
-  for (const LengthCount& count : structure.row_lengths) {
-    if (logarithmic && count.length == 0) continue;
-    while (at + 1 < bins.size() && double(count.length) >= bins[at].to) ++at;
-    bins[at].rows += count.rows;
-  }
-  return bins;
+Panel row_length_panel(const Structure& structure, const std::string& heading) {
+  return app::row_length_panel(
+      LengthPicture{
+          .bins = bench::length_bins(structure), .mean = structure.mean_row, .deviation = structure.row_deviation},
+      heading);
 }
 
 /// A dashed line at a row length with its name beside its upper end; `step` keeps the names of two marks apart.
@@ -166,60 +64,6 @@ std::string draw_mark(double x, double bottom, int step, const std::string& name
   const bool to_the_left = x > plot_left + 0.7 * plot_size;
   return svg::line(x, top, x, bottom, "marker") +
          svg::text(x + (to_the_left ? -5 : 5), top + 10, to_the_left ? "end" : "start", "mark", name);
-}
-
-Panel row_length_panel(const Structure& structure, const std::string& heading) {
-  const double right = plot_left + plot_size, bottom = plot_top + plot_size;
-  const std::string facts = "mean " + svg::rounded(structure.mean_row) + ", deviation " +
-                            svg::rounded(structure.row_deviation) + ", shortest " + count_text(structure.shortest_row) +
-                            ", longest " + count_text(structure.longest_row);
-  Panel panel{panel_width, panel_height, {}, "Distribution of the row lengths: " + facts + "."};
-  panel.body += svg::text(plot_left, 30, "start", "heading", svg::shorten(heading, heading_length));
-  panel.body += svg::text(plot_left, 50, "start", "caption", facts);
-  if (structure.rows == 0) {
-    panel.body += svg::rect(plot_left, plot_top, plot_size, plot_size, "frame");
-    panel.body += svg::text((plot_left + right) / 2, (plot_top + bottom) / 2, "middle", "caption", "no rows");
-    return panel;
-  }
-
-  const bool logarithmic =
-      structure.longest_row >= 64 && structure.longest_row >= 8 * std::max<Offset>(1, structure.shortest_row);
-  const std::vector<Bin> bins = bins_of(structure, logarithmic);
-  double most = 1, fewest = std::numeric_limits<double>::infinity();
-  for (const Bin& bin : bins) {
-    most = std::max(most, bin.rows);
-    if (bin.rows > 0) fewest = std::min(fewest, bin.rows);
-  }
-  const bool log_rows = logarithmic || most > 200 * fewest;
-
-  // On the linear axis a bar stands centred over its length.
-  const double shift = logarithmic ? 0 : -0.5;
-  double low = bins.front().from + shift, high = bins.back().to + shift;
-  if (!logarithmic && bins.size() < 8) {
-    const double room = (8 - static_cast<double>(bins.size())) / 2 * (bins[0].to - bins[0].from);
-    low = std::max(-0.5, low - room);
-    high += room;
-  }
-  const Scale x{low, high, plot_left, right, logarithmic, true};
-  constexpr double marks_height = 36;  // above the tallest bar, for the names of the marks
-  const Scale y{log_rows ? 0.7 : 0, most, bottom, plot_top + marks_height, log_rows, true};
-  panel.body += svg::y_axis(y, plot_left, right, "rows", true, 5);
-  for (const Bin& bin : bins) {
-    if (bin.rows == 0) continue;
-    const double from = x(bin.from + shift), to = x(bin.to + shift), top = y(bin.rows);
-    const double gap = std::min(2.0, (to - from) / 5);
-    panel.body += svg::rect(from + gap / 2, top, to - from - gap, bottom - top, "bar");
-  }
-  panel.body += svg::line(plot_left, bottom, right, bottom, "axis");
-  panel.body += svg::x_axis(x, plot_top, bottom, "entries in a row", false, 6);
-  if (logarithmic && structure.empty_rows > 0)
-    panel.body += svg::text(x(std::sqrt(0.5)), bottom + 17, "middle", "tick", "0");
-
-  const double mean_at = std::clamp(x(std::max(structure.mean_row, low)), plot_left, right);
-  const double max_at = x(static_cast<double>(structure.longest_row));
-  panel.body += draw_mark(mean_at, bottom, 0, "mean " + svg::rounded(structure.mean_row));
-  panel.body += draw_mark(max_at, bottom, 1, "max " + count_text(structure.longest_row));
-  return panel;
 }
 
 bool drawable(const std::pair<double, double>& point, const LineChart& chart) {
@@ -236,29 +80,11 @@ std::pair<double, double> axis_range(double low, double high, bool logarithmic) 
   return {low, high + 0.05 * (high - low)};
 }
 
-/// Where the name of a series stands below the title; y counts from the first line of names.
-struct KeyPlace {
-  double x, y;
-};
-
-std::vector<KeyPlace> key_places(const std::vector<Series>& series, double left, double right) {
-  std::vector<KeyPlace> places;
-  double x = left, y = 0;
-  for (const Series& one : series) {
-    const double width = 36 + 7.2 * static_cast<double>(one.name.size());
-    if (x > left && x + width > right) {
-      x = left;
-      y += 18;
-    }
-    places.push_back({x, y});
-    x += width;
-  }
-  return places;
-}
-
 Panel line_chart_panel(const std::vector<Series>& series, const LineChart& chart) {
   constexpr double width = 720, left = 76, right = 700, infinity = std::numeric_limits<double>::infinity();
-  const std::vector<KeyPlace> keys = key_places(series, left, right);
+  std::vector<std::string> names;
+  for (const Series& one : series) names.push_back(one.name);
+  const std::vector<svg::KeyPlace> keys = svg::key_places(names, left, right);
   const double top = 64 + (keys.empty() ? 0 : keys.back().y), bottom = top + 336;
   std::array<double, 4> ends{infinity, -infinity, infinity, -infinity};
   for (const Series& one : series)
@@ -297,6 +123,86 @@ Panel line_chart_panel(const std::vector<Series>& series, const LineChart& chart
 }
 
 }  // namespace
+
+Panel spy_panel(const SpyPicture& picture, const std::string& heading) {
+  // Very tall or wide matrices are drawn no narrower than a third of the plot.
+  const double rows = std::max<double>(1, static_cast<double>(picture.rows));
+  const double cols = std::max<double>(1, static_cast<double>(picture.cols));
+  const double width = plot_size * std::clamp(cols / rows, 1.0 / 3, 1.0);
+  const double height = plot_size * std::clamp(rows / cols, 1.0 / 3, 1.0);
+  const double right = plot_left + width, bottom = plot_top + height;
+  const std::string size = size_sentence(picture.rows, picture.cols, picture.nonzeros);
+
+  Panel panel{panel_width, panel_height, {}, "Spy plot: where a matrix of " + size + " has its entries."};
+  panel.body += svg::text(plot_left, 30, "start", "heading", svg::shorten(heading, heading_length));
+  panel.body += svg::text(plot_left, 50, "start", "caption", size);
+  if (picture.raster_rows > 0 && picture.raster_cols > 0)
+    panel.body += "<g class=\"cells\" transform=\"translate(" + svg::number(plot_left) + " " + svg::number(plot_top) +
+                  ") scale(" + svg::number(width / picture.raster_cols, 6) + " " +
+                  svg::number(height / picture.raster_rows, 6) + ")\">\n" +
+                  svg::cells(picture.raster_rows, picture.raster_cols, density_levels, picture.level) + "</g>\n";
+  panel.body += svg::rect(plot_left, plot_top, width, height, "frame");
+  panel.body += svg::x_axis(Scale{0, cols, plot_left, right, false, true}, plot_top, bottom, "column", false,
+                            width > 200 ? 5 : 2);
+  panel.body +=
+      svg::y_axis(Scale{0, rows, plot_top, bottom, false, true}, plot_left, right, "row", false, height > 200 ? 5 : 2);
+  panel.body += draw_density_key(picture, plot_left, bottom + 46);
+  return panel;
+}
+
+Panel row_length_panel(const LengthPicture& picture, const std::string& heading) {
+  const double right = plot_left + plot_size, bottom = plot_top + plot_size;
+  const std::vector<bench::LengthBin>& bins = picture.bins;
+  const Offset shortest = bins.empty() ? 0 : bins.front().first, longest = bins.empty() ? 0 : bins.back().last;
+  const std::string deviation = picture.deviation ? ", deviation " + svg::rounded(*picture.deviation) : "";
+  const std::string facts = "mean " + svg::rounded(picture.mean) + deviation + ", shortest " + count_text(shortest) +
+                            ", longest " + count_text(longest);
+  Panel panel{panel_width, panel_height, {}, "Distribution of the row lengths: " + facts + "."};
+  panel.body += svg::text(plot_left, 30, "start", "heading", svg::shorten(heading, heading_length));
+  panel.body += svg::text(plot_left, 50, "start", "caption", facts);
+  if (bins.empty()) {
+    panel.body += svg::rect(plot_left, plot_top, plot_size, plot_size, "frame");
+    panel.body += svg::text((plot_left + right) / 2, (plot_top + bottom) / 2, "middle", "caption", "no rows");
+    return panel;
+  }
+
+  const bool logarithmic = bench::lengths_differ_widely(shortest, longest);
+  double most = 1, fewest = std::numeric_limits<double>::infinity();
+  for (const bench::LengthBin& bin : bins) {
+    most = std::max(most, static_cast<double>(bin.rows));
+    fewest = std::min(fewest, static_cast<double>(bin.rows));
+  }
+  const bool log_rows = logarithmic || most > 200 * fewest;
+
+  // On the linear axis a bar stands centred over its length; on the logarithmic one 0 stands at a half.
+  const auto from = [&](const bench::LengthBin& bin) {
+    return logarithmic ? std::max(0.5, static_cast<double>(bin.first)) : static_cast<double>(bin.first) - 0.5;
+  };
+  const auto to = [&](const bench::LengthBin& bin) { return static_cast<double>(bin.last) + (logarithmic ? 1 : 0.5); };
+  double low = from(bins.front()), high = to(bins.back());
+  if (!logarithmic && high - low < 8) {
+    const double room = (8 - (high - low)) / 2;
+    low = std::max(-0.5, low - room);
+    high += room;
+  }
+  const Scale x{low, high, plot_left, right, logarithmic, true};
+  constexpr double marks_height = 36;  // above the tallest bar, for the names of the marks
+  const Scale y{log_rows ? 0.7 : 0, most, bottom, plot_top + marks_height, log_rows, true};
+  panel.body += svg::y_axis(y, plot_left, right, "rows", true, 5);
+  for (const bench::LengthBin& bin : bins) {
+    const double begin = x(from(bin)), end = x(to(bin)), top = y(static_cast<double>(bin.rows));
+    const double gap = std::min(2.0, (end - begin) / 5);
+    panel.body += svg::rect(begin + gap / 2, top, end - begin - gap, bottom - top, "bar");
+  }
+  panel.body += svg::line(plot_left, bottom, right, bottom, "axis");
+  panel.body += svg::x_axis(x, plot_top, bottom, "entries in a row", false, 6);
+  if (logarithmic && shortest == 0) panel.body += svg::text(x(std::sqrt(0.5)), bottom + 17, "middle", "tick", "0");
+
+  const double mean_at = std::clamp(x(std::max(picture.mean, low)), plot_left, right);
+  panel.body += draw_mark(mean_at, bottom, 0, "mean " + svg::rounded(picture.mean));
+  panel.body += draw_mark(x(static_cast<double>(longest)), bottom, 1, "max " + count_text(longest));
+  return panel;
+}
 
 template <Value V>
 std::string spy_svg(const Csr<V>& matrix, const std::string& title) {

@@ -1,11 +1,16 @@
 #pragma once
 #include <weft/structure.hpp>
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/portrait.hpp"
 #include "formats/bce/partition.hpp"
+#include "svg.hpp"
 
 /// Pictures as complete SVG documents: well-formed XML, with a title and a description for screen readers, and colours
 /// for light and for dark pages. The title may hold any bytes; what XML cannot hold is replaced.
@@ -13,6 +18,23 @@ namespace weft::app {
 
 /// The most cells a side of the spy plot has.
 constexpr Index spy_cells = 256;
+
+/// What a spy plot shows, from a matrix or from a portrait of one.
+struct SpyPicture {
+  std::int64_t rows = 0, cols = 0, nonzeros = 0;
+  Index raster_rows = 0, raster_cols = 0;
+  std::function<int(Index row, Index col)> level;  ///< 0..5 from sparse to dense, -1 for a cell without entries
+  double sparsest = 0, densest = 0;                ///< share of places filled; 0 where unknown
+};
+svg::Panel spy_panel(const SpyPicture& picture, const std::string& heading);
+
+/// What is known of the lengths of rows.
+struct LengthPicture {
+  std::vector<bench::LengthBin> bins;
+  double mean = 0;
+  std::optional<double> deviation;
+};
+svg::Panel row_length_panel(const LengthPicture& picture, const std::string& heading);
 
 /// Where the entries are: the matrix cut into at most spy_cells x spy_cells cells, each coloured by the share of its
 /// places that hold an entry, on a logarithmic scale.

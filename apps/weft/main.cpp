@@ -37,9 +37,9 @@ int run_tool(int argc, char** argv) {
       "  weft spmv gen:poisson3d:30 --x random:7 --check\n"
       "  weft bench gen:elasticity3d:16\n\n"
       "Exit codes: 0 ok, 1 failure, 2 wrong usage, 3 verification failed, 4 no such device.");
-  const Command commands[] = {add_info(tool),    add_gen(tool),       add_convert(tool),
-                              add_reorder(tool), add_partition(tool), add_spmv(tool),
-                              add_bench(tool),   add_doctor(tool),    add_tune_kernels(tool)};
+  const Command commands[] = {add_info(tool),      add_gen(tool),         add_convert(tool), add_reorder(tool),
+                              add_partition(tool), add_spmv(tool),        add_bench(tool),   add_report(tool),
+                              add_doctor(tool),    add_tune_kernels(tool)};
   for (const Command& command : commands) command.parser->set_help_flag("-h,--help", "print this help and exit");
 
   try {
@@ -59,8 +59,8 @@ int run_tool(int argc, char** argv) {
   for (const Command& command : commands)
     if (command.parser->parsed()) return command.run();
   complain(
-      "a command is missing: info, gen, convert, reorder, partition, spmv, bench, doctor or tune-kernels; see 'weft "
-      "--help'");
+      "a command is missing: info, gen, convert, reorder, partition, spmv, bench, report, doctor or tune-kernels; see "
+      "'weft --help'");
   return usage;
 }
 
@@ -90,6 +90,7 @@ int guarded(int argc, char** argv) noexcept {
 int main(int argc, char** argv) {
   weft::app::secure_standard_streams();
   weft::app::install_signal_handlers();
+  weft::app::remember_command_line(argc, argv);
   weft::set_logger([](weft::LogLevel level, std::string_view sentence) {
     if (level == weft::LogLevel::warning) weft::app::note(fmt::format("warning: {}", sentence));
   });

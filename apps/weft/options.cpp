@@ -15,6 +15,34 @@
 
 namespace weft::app {
 
+namespace {
+std::string& remembered_command_line() {
+  static std::string text;
+  return text;
+}
+}  // namespace
+
+void remember_command_line(int argc, char** argv) {
+  std::string text = "weft";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool plain = !argument.empty() && argument.find_first_not_of(
+                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                "_-+=:,./@%") == std::string::npos;
+    text += ' ';
+    if (plain) {
+      text += argument;
+      continue;
+    }
+    text += '\'';
+    for (char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  remembered_command_line() = text;
+}
+
+std::string command_line() { return remembered_command_line(); }
+
 void CommonOptions::add_to(CLI::App& parser) {
   parser.add_option("--threads", threads, "CPU threads to use (default: one a core, or OMP_NUM_THREADS)")
       ->type_name("N")

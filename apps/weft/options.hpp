@@ -36,8 +36,13 @@ Command add_reorder(CLI::App& tool);
 Command add_partition(CLI::App& tool);
 Command add_spmv(CLI::App& tool);
 Command add_bench(CLI::App& tool);
+Command add_report(CLI::App& tool);
 Command add_doctor(CLI::App& tool);
 Command add_tune_kernels(CLI::App& tool);
+
+/// The command line as it was given, quoted where a shell would need it: what repeats a run.
+std::string command_line();
+void remember_command_line(int argc, char** argv);
 
 /// Options every subcommand has.
 struct CommonOptions {

@@ -1,11 +1,9 @@
 #include "paper_bro.hpp"
 
 #include <fmt/format.h>
-#include <weft/runtime.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include "core/bandwidth.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -17,17 +15,8 @@ namespace {
 std::string percent(double value) { return fmt::format("{:.1f} %", value); }
 std::string percent(const std::optional<double>& value) { return value ? percent(*value) : "-"; }
 
-/// As the paper calls it, or else the source without its folders.
 std::string name_of(const bench::BroCase& one) {
   return one.paper ? one.paper->name : without_folders(one.formats.source);
-}
-
-std::string gflops(const bench::Measurement* m) { return m ? fmt::format("{:.2f}", m->gflops) : "-"; }
-
-/// How many times faster `fast` is.
-std::string ratio(const bench::Measurement* fast, const bench::Measurement* slow) {
-  if (!fast || !slow || !(fast->timing.median > 0)) return "-";
-  return fmt::format("{:.2f}x", slow->timing.median / fast->timing.median);
 }
 
 const bench::BroOrdering* find_ordering(const bench::BroCase& one, const std::string& name) {
@@ -58,8 +47,9 @@ std::string speed_table(const std::vector<bench::BroCase>& cases) {
     const auto *ell = one.find("ell"), *ell_r = one.find("ell:r"), *bro_ell = one.find("bro-ell");
     const auto *coo = one.find("coo"), *bro_coo = one.find("bro-coo");
     const auto *hyb = one.find("hyb"), *bro_hyb = one.find("bro-hyb");
-    table.add({name_of(one), gflops(ell), gflops(ell_r), gflops(bro_ell), ratio(bro_ell, ell), ratio(bro_ell, ell_r),
-               gflops(coo), gflops(bro_coo), ratio(bro_coo, coo), gflops(hyb), gflops(bro_hyb), ratio(bro_hyb, hyb)});
+    table.add({name_of(one), gflops_text(ell), gflops_text(ell_r), gflops_text(bro_ell), ratio_text(bro_ell, ell),
+               ratio_text(bro_ell, ell_r), gflops_text(coo), gflops_text(bro_coo), ratio_text(bro_coo, coo),
+               gflops_text(hyb), gflops_text(bro_hyb), ratio_text(bro_hyb, hyb)});
   }
   return "Figures 4, 7 and 8: GFLOP/s, and how many times faster\n" + table.text();
 }
@@ -75,7 +65,8 @@ std::string ordering_table(const std::vector<bench::BroCase>& cases) {
         continue;
       }
       table.add({name_of(one), ordering.name, percent(ordering.eta), seconds_text(ordering.seconds),
-                 gflops(&ordering.bro_ell), ratio(&ordering.bro_ell, bro_ell), ratio(&ordering.bro_ell, ell)});
+                 gflops_text(&ordering.bro_ell), ratio_text(&ordering.bro_ell, bro_ell),
+                 ratio_text(&ordering.bro_ell, ell)});
     }
   }
   return "Figure 9: bro-ell after reordering\n" + table.text();
@@ -96,14 +87,9 @@ namespace {
 
 template <Value V>
 int run_typed(const PaperOptions& options) {
-  std::vector<std::string> sources = options.sources;
-  if (sources.empty())
-    for (const bench::PaperMatrix& matrix : bench::bro_matrices())
-      if (*matrix.source) sources.emplace_back(matrix.source);
-  const bool shows = options.json != "-";
   std::vector<bench::BroCase> cases;
   bool correct = true;
-  for (const std::string& source : sources) {
+  for (const std::string& source : bench::bro_sources(options.sources)) {
     const Csr<V> matrix = load<V>(source, options.reading);
     ProgressBar bar(fmt::format("measuring {} {}", source, to_string(value_type<V>)));
     bench::RunOptions run = options.run;
@@ -112,22 +98,15 @@ int run_typed(const PaperOptions& options) {
     for (const bench::Measurement& m : cases.back().formats.measurements) correct = correct && m.correct;
     for (const bench::BroOrdering& ordering : cases.back().orderings) correct = correct && ordering.bro_ell.correct;
   }
-  if (shows) print(savings_table(cases) + "\n" + speed_table(cases) + "\n" + ordering_table(cases) + "\n");
+  if (options.shows_tables())
+    print(savings_table(cases) + "\n" + speed_table(cases) + "\n" + ordering_table(cases) + "\n");
   const bench::BroSweep sweep = bench::run_bro_sweep<V>(options.run);
-  if (shows) print(sweep_table(sweep));
-  if (!options.json.empty()) {
-    nlohmann::ordered_json json = {{"schema", 1},
-                                   {"tool", "weft bench --paper bro"},
-                                   {"machine", bench::to_json(bench::this_machine())},
-                                   {"device", options.run.device.name()},
-                                   {"matrices", nlohmann::ordered_json::array()},
-                                   {"dense_sweep", bench::to_json(sweep)}};
-    for (const bench::BroCase& one : cases) json["matrices"].push_back(bench::to_json(one));
-    write_text(options.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-  }
-  if (correct) return success;
-  complain("a format gave a wrong product; please report it");
-  return verification_failed;
+  if (options.shows_tables()) print(sweep_table(sweep));
+  nlohmann::ordered_json json = paper_json("bro", options, {});
+  for (const bench::BroCase& one : cases) json["matrices"].push_back(bench::to_json(one));
+  json["dense_sweep"] = bench::to_json(sweep);
+  write_json(options, json);
+  return judge(correct);
 }
 
 }  // namespace

@@ -8,15 +8,10 @@
 #include "numbers.hpp"
 #include "output.hpp"
 #include "paper.hpp"
-#include "progress.hpp"
 #include "table.hpp"
 
 namespace weft::app {
 namespace {
-
-std::string name_of(const bench::EhybCase& one) {
-  return one.paper_name.empty() ? without_folders(one.formats.source) : one.paper_name;
-}
 
 std::string products(double count) { return count_text(std::llround(std::min(count, 1e15))); }
 
@@ -42,10 +37,7 @@ std::string ehyb_speed_table(const std::vector<bench::EhybCase>& cases, ValueTyp
   for (const bench::EhybCase& one : cases) {
     if (one.formats.type != type) continue;
     std::vector<std::string> cells = {name_of(one)};
-    for (const std::string& name : names) {
-      const bench::Measurement* m = one.find(name);
-      cells.push_back(m ? fmt::format("{:.2f}", m->gflops) : "-");
-    }
+    for (const std::string& name : names) cells.push_back(gflops_text(one.find(name)));
     table.add(std::move(cells));
     for (const bench::Measurement& m : one.formats.measurements)
       if (!m.measured()) table.add_remark(name_of(one), m.name + ": " + m.failure);
@@ -60,19 +52,13 @@ std::string ehyb_speedup_table(const std::vector<bench::EhybCase>& cases, ValueT
   std::vector<std::string> titles = {"format", "against", "matrices", "faster", "max", "min", "mean"};
   if (beside) titles.insert(titles.end(), {"paper: faster", "max", "min", "mean"});
   Table table(titles, {1});
-  const auto add = [](std::vector<std::string>& cells, const std::optional<bench::Speedup>& speedup) {
-    if (!speedup) return cells.insert(cells.end(), 4, "-"), void();
-    cells.push_back(fmt::format("{:.0f} %", speedup->faster_percent));
-    for (const double ratio : {speedup->max, speedup->min, speedup->mean})
-      cells.push_back(fmt::format("{:.2f}x", ratio));
-  };
   for (const std::string& form : bench::ehyb_forms)
     for (const std::string& rival : measured_rivals(cases, device)) {
-      const auto speedup = bench::ehyb_speedup(cases, type, form, rival);
+      const auto speedup = bench::speedup_over(cases, type, form, rival);
       if (!speedup) continue;
       std::vector<std::string> cells = {form, rival, std::to_string(speedup->matrices)};
-      add(cells, speedup);
-      if (beside) add(cells, bench::paper_speedup(type, rival));
+      add_speedup(cells, speedup);
+      if (beside) add_speedup(cells, bench::paper_speedup(type, rival));
       table.add(std::move(cells));
     }
   return fmt::format("Table {}: how many times faster, {}{}\n", type == ValueType::f32 ? 1 : 2, to_string(type),
@@ -96,72 +82,27 @@ std::string ehyb_preparation_table(const std::vector<bench::EhybCase>& cases) {
          table.text();
 }
 
-namespace {
-
-/// Measures all matrices in the types asked for.
-class EhybSession {
- public:
-  explicit EhybSession(const PaperOptions& options) : options_(options) {}
-
-  void run(const std::string& source) {
-    const std::string& type = options_.reading.type;
-    if (type == "f32") return measure_matrix(source, load<float>(source, options_.reading));
-    Csr<double> matrix = load<double>(source, options_.reading);
-    if (type == "both") measure_matrix(source, convert<float>(matrix));
-    measure_matrix(source, matrix);
-  }
-
-  const std::vector<bench::EhybCase>& cases() const { return cases_; }
-  const std::vector<std::string>& notes() const { return notes_; }
-
- private:
-  template <Value V>
-  void measure_matrix(const std::string& source, const Csr<V>& matrix) {
-    ProgressBar bar(fmt::format("measuring {} {}", source, to_string(value_type<V>)));
-    bench::RunOptions run = options_.run;
-    run.progress = bar.callback();
-    cases_.push_back(bench::run_ehyb_case(source, matrix, run, notes_));
-  }
-
-  const PaperOptions& options_;
-  std::vector<bench::EhybCase> cases_;
-  std::vector<std::string> notes_;
-};
-
-}  // namespace
-
 int run_paper_ehyb(const PaperOptions& options) {
   const Device device = options.run.device;
-  EhybSession session(options);
-  for (const std::string& source : bench::ehyb_sources(options.sources, device)) session.run(source);
-  const std::vector<bench::EhybCase>& cases = session.cases();
-  if (device.kind() != Device::Kind::gpu) note("cuSPARSE is compared with on a GPU only: --device gpu");
-  for (const std::string& sentence : session.notes()) note(sentence);
+  const auto measured =
+      measure_all<bench::EhybCase>(bench::ehyb_sources(options.sources, device), options,
+                                   [](const auto& source, const auto& matrix, const auto& run, auto& notes) {
+                                     return bench::run_ehyb_case(source, matrix, run, notes);
+                                   });
+  const std::vector<bench::EhybCase>& cases = measured.cases;
+  tell(measured.notes, device);
 
-  if (options.json != "-") {
+  if (options.shows_tables()) {
     for (const ValueType type : {ValueType::f32, ValueType::f64})
-      if (options.reading.type == "both" || options.reading.value_type() == type)
+      if (options.wants(type))
         print(ehyb_speed_table(cases, type, device) + "\n" + ehyb_speedup_table(cases, type, device) + "\n");
     print(ehyb_preparation_table(cases));
   }
-  if (!options.json.empty()) {
-    nlohmann::ordered_json json = {{"schema", 1},
-                                   {"tool", "weft bench --paper ehyb"},
-                                   {"machine", bench::to_json(bench::this_machine())},
-                                   {"device", device.name()},
-                                   {"notes", session.notes()},
-                                   {"matrices", nlohmann::ordered_json::array()},
-                                   {"summary", bench::summary_json(cases, device)}};
-    for (const bench::EhybCase& one : cases) json["matrices"].push_back(bench::to_json(one));
-    write_text(options.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-  }
-  for (const bench::EhybCase& one : cases)
-    for (const bench::Measurement& m : one.formats.measurements)
-      if (!m.peer && m.measured() && !m.correct) {
-        complain("a format gave a wrong product; please report it");
-        return verification_failed;
-      }
-  return success;
+  nlohmann::ordered_json json = paper_json("ehyb", options, measured.notes);
+  for (const bench::EhybCase& one : cases) json["matrices"].push_back(bench::to_json(one));
+  json["summary"] = bench::summary_json(cases, device);
+  write_json(options, json);
+  return measured.exit_code();
 }
 
 }  // namespace weft::app

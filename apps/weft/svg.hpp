@@ -191,6 +191,46 @@ inline std::string y_axis(const Scale& scale, double left, double right, std::st
          "</g>\n";
 }
 
+/// Where the name of a series stands in a key; y counts from its first line.
+struct KeyPlace {
+  double x, y;
+};
+
+inline std::vector<KeyPlace> key_places(const std::vector<std::string>& names, double left, double right) {
+  std::vector<KeyPlace> places;
+  double x = left, y = 0;
+  for (const std::string& name : names) {
+    const double width = 36 + 7.2 * static_cast<double>(name.size());
+    if (x > left && x + width > right) {
+      x = left;
+      y += 18;
+    }
+    places.push_back({x, y});
+    x += width;
+  }
+  return places;
+}
+
+/// A raster as one path for each of `levels` levels, in units of a cell; level(row, col) is negative where nothing is
+/// drawn. Neighbours in a row that share a level are one rectangle.
+template <class Level>
+std::string cells(int rows, int cols, int levels, Level&& level) {
+  std::vector<std::string> paths(static_cast<std::size_t>(levels));
+  for (int row = 0; row < rows; ++row) {
+    for (int begin = 0, end; begin < cols; begin = end) {
+      const int here = level(row, begin);
+      for (end = begin + 1; end < cols && level(row, end) == here;) ++end;
+      if (here < 0) continue;
+      paths[here] += "M" + std::to_string(begin) + " " + std::to_string(row) + "h" + std::to_string(end - begin) +
+                     "v1H" + std::to_string(begin) + "z";
+    }
+  }
+  std::string result;
+  for (int i = 0; i < levels; ++i)
+    if (!paths[i].empty()) result += "<path class=\"d" + std::to_string(i) + "\" d=\"" + paths[i] + "\"/>\n";
+  return result;
+}
+
 /// A part of a picture with its size.
 struct Panel {
   double width = 0;
@@ -199,7 +239,7 @@ struct Panel {
   std::string description;
 };
 
-/// Colours by class. The ramp d0..d5 goes from sparse to dense, away from the page's colour; s0..s5 tell series apart.
+/// Colours by class. The ramp d0..d5 goes from sparse to dense, away from the page's colour; s0..s7 tell series apart.
 inline std::string style() {
   const auto ramp = [](const std::vector<std::string_view>& colours, char name, std::string_view property) {
     std::string rules;
@@ -224,20 +264,32 @@ inline std::string style() {
          "\n" +
          theme("#ffffff", "#14181f", "#545b66", "#e3e6ea",
                {"#a9ccf5", "#78aeee", "#4389e2", "#2868be", "#184f95", "#0c3468"},
-               {"#2a78d6", "#d9531e", "#138a5e", "#a86f00", "#c2457f", "#6a55c8"}) +
+               {"#2a78d6", "#d9531e", "#138a5e", "#a86f00", "#c2457f", "#6a55c8", "#0d7d8c", "#6d6f12"}) +
          "@media (prefers-color-scheme: dark){\n" +
          theme("#15181d", "#eef1f5", "#a4acb8", "#2c323b",
                {"#1d4c8a", "#2666b8", "#3d87e3", "#6fa9ee", "#a3caf6", "#d6e8fc"},
-               {"#4a95ee", "#f07a45", "#2bb583", "#d89c22", "#e274a6", "#9a88ee"}) +
+               {"#4a95ee", "#f07a45", "#2bb583", "#d89c22", "#e274a6", "#9a88ee", "#35b3c4", "#b5b842"}) +
          "}\n</style>\n";
 }
 
+/// The element itself; ids in it begin with `prefix`, so that one page can hold several. `before` goes in front of the
+/// body.
+inline std::string element(const Panel& panel, std::string_view title, const std::string& prefix,
+                           const std::string& attributes, const std::string& before) {
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attributes + " viewBox=\"0 0 " + number(panel.width) + " " +
+         number(panel.height) + "\" role=\"img\" aria-labelledby=\"" + prefix + "title " + prefix +
+         "description\">\n<title id=\"" + prefix + "title\">" + escape(title) + "</title>\n<desc id=\"" + prefix +
+         "description\">" + escape(panel.description) + "</desc>\n" + before + panel.body + "</svg>\n";
+}
+
+/// A picture for a page that has style() once and a background of its own.
+inline std::string embedded(const Panel& panel, std::string_view title, const std::string& prefix) {
+  return element(panel, title, prefix, "", "");
+}
+
 inline std::string document(const Panel& panel, const std::string& title) {
-  const std::string width = number(panel.width), height = number(panel.height);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height + "\" viewBox=\"0 0 " +
-         width + " " + height + "\" role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">" +
-         escape(title) + "</title>\n<desc id=\"description\">" + escape(panel.description) + "</desc>\n" + style() +
-         rect(0, 0, panel.width, panel.height, "page") + panel.body + "</svg>\n";
+  return element(panel, title, "", " width=\"" + number(panel.width) + "\" height=\"" + number(panel.height) + "\"",
+                 style() + rect(0, 0, panel.width, panel.height, "page"));
 }
 
 }  // namespace weft::app::svg

@@ -3,13 +3,17 @@
 #ifdef WEFT_HAS_CUSPARSE
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
-#include <dlfcn.h>
 #include <weft/buffer.hpp>
 #include <weft/coo.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
+
+#include "bsr.hpp"
+#include "core/timer.hpp"
+#include "shared_library.hpp"
+#include "structure/blocks.hpp"
 #endif
 
 namespace weft::bench {
@@ -19,12 +23,14 @@ namespace {
 
 /// The functions of cuSPARSE we call, found at run time: the tool must start where there is no cuSPARSE.
 struct Library {
+  SharedLibrary file{"libcusparse.so", {"libcusparse.so.13", "libcusparse.so.12", "libcusparse.so"}};
   decltype(&cusparseCreate) create = nullptr;
   decltype(&cusparseDestroy) destroy = nullptr;
   decltype(&cusparseGetErrorString) error_string = nullptr;
   decltype(&cusparseCreateConstCsr) create_csr = nullptr;
   decltype(&cusparseCreateConstCoo) create_coo = nullptr;
   decltype(&cusparseCreateConstSlicedEll) create_sell = nullptr;
+  decltype(&cusparseCreateConstBsr) create_bsr = nullptr;  // since 12.1; products of it since 12.6
   decltype(&cusparseDestroySpMat) destroy_matrix = nullptr;
   decltype(&cusparseCreateConstDnVec) create_input = nullptr;
   decltype(&cusparseCreateDnVec) create_output = nullptr;
@@ -32,7 +38,9 @@ struct Library {
   decltype(&cusparseSpMV_bufferSize) buffer_size = nullptr;
   decltype(&cusparseSpMV_preprocess) preprocess = nullptr;  // since 12.4; may be absent
   decltype(&cusparseSpMV) multiply = nullptr;
+  decltype(&cusparseGetProperty) get_property = nullptr;
   std::string why_none;
+  std::string version;
 
   static const Library& instance() {
     static const Library library;
@@ -41,25 +49,35 @@ struct Library {
 
  private:
   Library() {
-    void* handle = dlopen("libcusparse.so.12", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) handle = dlopen("libcusparse.so", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      why_none = "libcusparse.so.12 was not found; add its folder to LD_LIBRARY_PATH";
-      return;
+    if (file.problem().empty()) {
+      find(preprocess, "cusparseSpMV_preprocess");
+      find(create_bsr, "cusparseCreateConstBsr");
+      file.find(create, "cusparseCreate");
+      file.find(destroy, "cusparseDestroy");
+      file.find(error_string, "cusparseGetErrorString");
+      file.find(create_csr, "cusparseCreateConstCsr");
+      file.find(create_coo, "cusparseCreateConstCoo");
+      file.find(create_sell, "cusparseCreateConstSlicedEll");
+      file.find(destroy_matrix, "cusparseDestroySpMat");
+      file.find(create_input, "cusparseCreateConstDnVec");
+      file.find(create_output, "cusparseCreateDnVec");
+      file.find(destroy_vector, "cusparseDestroyDnVec");
+      file.find(buffer_size, "cusparseSpMV_bufferSize");
+      file.find(multiply, "cusparseSpMV");
+      file.find(get_property, "cusparseGetProperty");
     }
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      return function != nullptr;
-    };
-    find(preprocess, "cusparseSpMV_preprocess");
-    const bool complete =
-        find(create, "cusparseCreate") && find(destroy, "cusparseDestroy") &&
-        find(error_string, "cusparseGetErrorString") && find(create_csr, "cusparseCreateConstCsr") &&
-        find(create_coo, "cusparseCreateConstCoo") && find(create_sell, "cusparseCreateConstSlicedEll") &&
-        find(destroy_matrix, "cusparseDestroySpMat") && find(create_input, "cusparseCreateConstDnVec") &&
-        find(create_output, "cusparseCreateDnVec") && find(destroy_vector, "cusparseDestroyDnVec") &&
-        find(buffer_size, "cusparseSpMV_bufferSize") && find(multiply, "cusparseSpMV");
-    if (!complete) why_none = "libcusparse.so.12 is too old (12.1 or newer is needed)";
+    why_none = file.problem();
+    if (!why_none.empty()) return;
+    for (libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+      int number = 0;
+      get_property(part, &number);
+      version += (version.empty() ? "" : ".") + std::to_string(number);
+    }
+  }
+
+  template <class T>
+  void find(T*& function, const char* name) {
+    function = reinterpret_cast<T*>(file.look_up(name));
   }
 };
 
@@ -68,7 +86,7 @@ void require(cusparseStatus_t status) {
     throw Error(ErrorCode::unsupported, "cuSPARSE: " + std::string(Library::instance().error_string(status)));
 }
 
-enum class Layout { csr, coo, sell };
+enum class Layout { csr, coo, sell, bsr };
 
 struct Algorithm {
   const char* name;
@@ -82,6 +100,7 @@ constexpr Algorithm algorithms[] = {
     {"cusparse:csr-alg2", Layout::csr, CUSPARSE_SPMV_CSR_ALG2},
     {"cusparse:coo", Layout::coo, CUSPARSE_SPMV_COO_ALG1},
     {"cusparse:sell", Layout::sell, CUSPARSE_SPMV_SELL_ALG1},
+    {"cusparse:bsr", Layout::bsr, CUSPARSE_SPMV_ALG_DEFAULT},
 };
 
 /// Indices in GPU memory, 32 bits wide where they fit: what cuSPARSE's own users would give it.
@@ -134,11 +153,16 @@ class CusparsePeer : public Peer<V> {
     const bool wide = matrix.nonzeros() > std::numeric_limits<std::int32_t>::max();
     if (algorithm_.layout == Layout::sell) {
       prepare_sell(matrix);
+    } else if (algorithm_.layout == Layout::bsr) {
+      prepare_bsr(matrix);
     } else {
+      const Stopwatch watch;
       columns_ = Indices(device_, matrix.columns, wide);
       values_ = DeviceBuffer<V>(device_, matrix.values);
+      upload_seconds_ = watch.seconds();
       if (algorithm_.layout == Layout::csr) {
         offsets_ = Indices(device_, matrix.offsets, wide);
+        upload_seconds_ = watch.seconds();
         require(library_.create_csr(&matrix_, rows_, cols_, matrix.nonzeros(), offsets_.data(), columns_.data(),
                                     values_.data(), offsets_.type(), columns_.type(), CUSPARSE_INDEX_BASE_ZERO,
                                     value_kind));
@@ -163,7 +187,12 @@ class CusparsePeer : public Peer<V> {
     forget_vectors();
   }
 
-  PeerInfo info() const override { return {.bytes = offsets_.bytes() + columns_.bytes() + values_.bytes()}; }
+  PeerInfo info() const override {
+    return {.version = library_.version,
+            .details = details_,
+            .bytes = offsets_.bytes() + columns_.bytes() + values_.bytes(),
+            .upload_seconds = upload_seconds_};
+  }
 
   void run(const V* x, V* y) override {
     set_vectors(x, y);
@@ -194,12 +223,32 @@ class CusparsePeer : public Peer<V> {
         values[place] = matrix.values[k];
       }
     }
-    offsets_ = Indices(device_, starts, false);
-    columns_ = Indices(device_, columns, false);
-    values_ = DeviceBuffer<V>(device_, std::span<const V>(values));
+    upload(starts, columns, values, false);
+    details_ = "slices of " + std::to_string(slice_rows) + " rows";
     require(library_.create_sell(&matrix_, rows_, cols_, matrix.nonzeros(), starts[slices], slice_rows, offsets_.data(),
                                  columns_.data(), values_.data(), offsets_.type(), columns_.type(),
                                  CUSPARSE_INDEX_BASE_ZERO, value_kind));
+  }
+
+  void prepare_bsr(const Csr<V>& matrix) {
+    const Blocks blocks = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
+    if (blocks.size == 1) throw Error(ErrorCode::unsupported, "the matrix has no dense blocks for bsr");
+    if (!library_.create_bsr) throw Error(ErrorCode::unsupported, "this cuSPARSE is too old for bsr, 12.6 is needed");
+    const Bsr<V> bsr = to_bsr(matrix, blocks.size);
+    const Offset count = bsr.offsets.back();
+    upload(bsr.offsets, bsr.columns, bsr.values, count > std::numeric_limits<std::int32_t>::max());
+    details_ = "blocks of " + std::to_string(blocks.size) + " x " + std::to_string(blocks.size);
+    require(library_.create_bsr(&matrix_, rows_ / blocks.size, cols_ / blocks.size, count, blocks.size, blocks.size,
+                                offsets_.data(), columns_.data(), values_.data(), offsets_.type(), columns_.type(),
+                                CUSPARSE_INDEX_BASE_ZERO, value_kind, CUSPARSE_ORDER_ROW));
+  }
+
+  void upload(const Array<Offset>& offsets, const Array<Index>& columns, const Array<V>& values, bool wide) {
+    const Stopwatch watch;
+    offsets_ = Indices(device_, offsets, wide);
+    columns_ = Indices(device_, columns, wide);
+    values_ = DeviceBuffer<V>(device_, std::span<const V>(values));
+    upload_seconds_ = watch.seconds();
   }
 
   void set_vectors(const V* x, V* y) {
@@ -227,6 +276,8 @@ class CusparsePeer : public Peer<V> {
   Indices columns_;
   DeviceBuffer<V> values_;
   DeviceBuffer<std::byte> workspace_;
+  std::string details_;
+  double upload_seconds_ = 0;
   cusparseHandle_t handle_ = nullptr;
   cusparseConstSpMatDescr_t matrix_ = nullptr;
   cusparseConstDnVecDescr_t x_ = nullptr;
@@ -239,12 +290,9 @@ class CusparsePeer : public Peer<V> {
 
 template <Value V>
 PeerList<V> cusparse_peers(Device device) {
-  PeerList<V> list;
-  if (device.kind() != Device::Kind::gpu) {
-    list.why_none = "it runs on a GPU only";
-    return list;
-  }
-  list.why_none = Library::instance().why_none;
+  if (device.kind() != Device::Kind::gpu) return impossible_peers<V>(Device::Kind::gpu);
+  const Library& library = Library::instance();
+  PeerList<V> list{.why_none = library.why_none, .version = library.version};
   if (list.why_none.empty())
     for (const Algorithm& algorithm : algorithms)
       list.peers.push_back(std::make_unique<CusparsePeer<V>>(device, algorithm));
@@ -252,8 +300,9 @@ PeerList<V> cusparse_peers(Device device) {
 }
 #else
 template <Value V>
-PeerList<V> cusparse_peers(Device) {
-  return {{}, "this build has no CUDA"};
+PeerList<V> cusparse_peers(Device device) {
+  if (device.kind() != Device::Kind::gpu) return impossible_peers<V>(Device::Kind::gpu);
+  return {.why_none = "this build has no CUDA"};
 }
 #endif
 

@@ -1,7 +1,3 @@
-#include <weft/runtime.hpp>
-
-#include <limits>
-
 #include "adapters.hpp"
 
 #ifdef WEFT_HAS_EIGEN
@@ -13,6 +9,11 @@ namespace weft::bench {
 #ifdef WEFT_HAS_EIGEN
 namespace {
 
+std::string eigen_version() {
+  return std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+         std::to_string(EIGEN_MINOR_VERSION);
+}
+
 /// Eigen's row-major sparse matrix, mapped onto our columns and values; Eigen wants offsets of the columns' type.
 template <Value V>
 class EigenPeer : public Peer<V> {
@@ -23,17 +24,13 @@ class EigenPeer : public Peer<V> {
   std::string name() const override { return "eigen"; }
 
   void prepare(const Csr<V>& matrix, std::int64_t) override {
-    if (matrix.nonzeros() > std::numeric_limits<int>::max())
-      throw Error(ErrorCode::unsupported, "Eigen's offsets hold 32 bits, too few for this matrix");
-    Eigen::setNbThreads(threads());
+    offsets_ = narrow_offsets(matrix, name());
     matrix_ = &matrix;
-    offsets_ = Array<int>(matrix.offsets.size());
-    for (std::size_t i = 0; i < offsets_.size(); ++i) offsets_[i] = static_cast<int>(matrix.offsets[i]);
+    Eigen::setNbThreads(threads());
   }
 
   PeerInfo info() const override {
-    return {.version = std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
-                       std::to_string(EIGEN_MINOR_VERSION),
+    return {.version = eigen_version(),
             .details = "row-major, OpenMP",
             .bytes = offsets_.bytes() + matrix_->columns.bytes() + matrix_->values.bytes()};
   }
@@ -55,17 +52,16 @@ class EigenPeer : public Peer<V> {
 
 template <Value V>
 PeerList<V> eigen_peers(Device device) {
-  PeerList<V> list;
-  if (device.is_cpu())
-    list.peers.push_back(std::make_unique<EigenPeer<V>>());
-  else
-    list.why_none = "it runs on the CPU only";
+  if (!device.is_cpu()) return impossible_peers<V>(Device::Kind::cpu);
+  PeerList<V> list{.version = eigen_version()};
+  list.peers.push_back(std::make_unique<EigenPeer<V>>());
   return list;
 }
 #else
 template <Value V>
-PeerList<V> eigen_peers(Device) {
-  return {{}, "this build has no Eigen; install libeigen3-dev and build again"};
+PeerList<V> eigen_peers(Device device) {
+  if (!device.is_cpu()) return impossible_peers<V>(Device::Kind::cpu);
+  return {.why_none = "this build has no Eigen; install libeigen3-dev and build again"};
 }
 #endif
 

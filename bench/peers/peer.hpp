@@ -12,8 +12,8 @@ namespace weft::bench {
 
 /// What a peer tells of itself once it is prepared.
 struct PeerInfo {
-  std::string version;        ///< of the library: "3.4.0"; empty where it does not tell
-  std::string details;        ///< one line: what it chose, how many threads it uses if not as many as Weft
+  std::string version = {};   ///< of the library: "3.4.0"; empty where it does not tell
+  std::string details = {};   ///< one line: what it chose, how many threads it uses if not as many as Weft
   std::size_t bytes = 0;      ///< what one product reads of the prepared matrix
   bool estimated = false;     ///< the library does not tell: `bytes` is what plain csr would have
   double upload_seconds = 0;  ///< the part of `prepare` that only moved the matrix to the device
@@ -52,6 +52,17 @@ class Peer {
 template <Value V>
 std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::string& wanted,
                                                  std::vector<std::string>& missing);
+
+/// A library to compare with, as far as it can be known without using it.
+struct PeerLibrary {
+  std::string name;
+  std::string version = {};   ///< empty where it does not tell
+  std::string why_none = {};  ///< empty when it can be used on a device of this machine
+};
+std::vector<PeerLibrary> peer_libraries();
+
+/// All their names, separated by commas.
+std::string peer_library_names();
 
 /// Empty when every name in `wanted` begins with a library there is, else a sentence that names those.
 std::string check_peer_names(const std::string& wanted);

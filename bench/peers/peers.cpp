@@ -8,27 +8,41 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::array<std::string_view, 2> libraries = {"eigen", "cusparse"};
+template <Value V>
+struct Library {
+  std::string_view name;
+  PeerList<V> (*peers)(Device);
+};
+
+/// The one list of libraries to compare with.
+template <Value V>
+constexpr auto libraries = std::to_array<Library<V>>({{"eigen", eigen_peers<V>},
+                                                      {"mkl", mkl_peers<V>},
+                                                      {"librsb", librsb_peers<V>},
+                                                      {"petsc", petsc_peers<V>},
+                                                      {"scipy", scipy_peers<V>},
+                                                      {"cusparse", cusparse_peers<V>},
+                                                      {"cupy", cupy_peers<V>},
+                                                      {"torch", torch_peers<V>}});
 
 std::string_view library_of(std::string_view name) { return name.substr(0, name.find(':')); }
 
 /// "cusparse" and "cusparse:coo" both ask for "cusparse:coo".
 bool asks_for(std::string_view wanted, std::string_view name) { return wanted == name || wanted == library_of(name); }
 
-template <Value V>
-PeerList<V> peers_of(std::string_view library, Device device) {
-  return library == "eigen" ? eigen_peers<V>(device) : cusparse_peers<V>(device);
-}
-
 }  // namespace
+
+std::string peer_library_names() {
+  std::string names;
+  for (const auto& library : libraries<double>) names += (names.empty() ? "" : ", ") + std::string(library.name);
+  return names;
+}
 
 std::string check_peer_names(const std::string& wanted) {
   if (wanted == "none" || wanted == "all") return {};
-  for (const std::string& name : split_names(wanted)) {
-    bool known = false;
-    for (std::string_view library : libraries) known = known || library_of(name) == library;
-    if (!known) return "there is no peer named '" + name + "'; there are none, all, eigen and cusparse";
-  }
+  for (const std::string& name : split_names(wanted))
+    if (std::ranges::none_of(libraries<double>, [&](const auto& one) { return one.name == library_of(name); }))
+      return "there is no peer named '" + name + "'; there are none, all, " + peer_library_names();
   return {};
 }
 
@@ -37,25 +51,42 @@ std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::strin
                                                  std::vector<std::string>& missing) {
   std::vector<std::unique_ptr<Peer<V>>> found;
   if (wanted == "none") return found;
-  const std::vector<std::string> names =
-      wanted == "all" ? std::vector<std::string>(libraries.begin(), libraries.end()) : split_names(wanted);
-  for (std::string_view library : libraries) {
-    bool asked = false;
-    for (const std::string& name : names) asked = asked || library_of(name) == library;
-    if (!asked) continue;
-    PeerList<V> list = peers_of<V>(library, device);
-    if (list.peers.empty()) missing.push_back("no comparison with " + std::string(library) + ": " + list.why_none);
+  const bool all = wanted == "all";
+  const std::vector<std::string> names = all ? std::vector<std::string>() : split_names(wanted);
+  for (const Library<V>& library : libraries<V>) {
+    if (!all && std::ranges::none_of(names, [&](const auto& name) { return library_of(name) == library.name; }))
+      continue;
+    PeerList<V> list = library.peers(device);
+    // Nobody who asks for all expects a GPU's library on a CPU.
+    if (list.peers.empty() && (list.possible || !all))
+      missing.push_back("no comparison with " + std::string(library.name) + ": " + list.why_none);
     std::string known;
     for (const auto& peer : list.peers) known += (known.empty() ? "" : ", ") + peer->name();
     for (const std::string& name : names)
-      if (!known.empty() && library_of(name) == library &&
+      if (!known.empty() && library_of(name) == library.name &&
           std::ranges::none_of(list.peers, [&](const auto& peer) { return asks_for(name, peer->name()); }))
         missing.push_back("no comparison with " + name + ": there is no such peer; there are: " + known);
     for (auto& peer : list.peers)
-      if (std::ranges::any_of(names, [&](const auto& name) { return asks_for(name, peer->name()); }))
+      if (all || std::ranges::any_of(names, [&](const auto& name) { return asks_for(name, peer->name()); }))
         found.push_back(std::move(peer));
   }
   return found;
+}
+
+std::vector<PeerLibrary> peer_libraries() {
+  std::vector<PeerLibrary> result;
+  for (const auto& library : libraries<double>) {
+    PeerLibrary entry{.name = std::string(library.name)};
+    for (Device device : available_devices()) {
+      const PeerList<double> list = library.peers(device);
+      entry.why_none = list.why_none;
+      if (!list.possible) continue;
+      entry.version = list.version;
+      break;
+    }
+    result.push_back(std::move(entry));
+  }
+  return result;
 }
 
 #define WEFT_INSTANTIATE(V) \

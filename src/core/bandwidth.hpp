@@ -17,7 +17,6 @@ double measure_bandwidth(Device device);
 class CacheSweep {
  public:
   explicit CacheSweep(Device device);
-  bool possible() const { return device_.kind() != Device::Kind::emulator; }
   void queue();  ///< on the default stream of a GPU; at once on a CPU
 
  private:

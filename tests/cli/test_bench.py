@@ -9,10 +9,12 @@ FAST = ["--seconds", "0.01", "--repeat", "3"]
 
 
 def test_table_stays_as_agreed(succeed, golden):
-    text = succeed("bench", "gen:poisson2d:20", "--formats", "csr,coo", *FAST)
+    text = succeed("bench", "gen:poisson2d:20", "--formats", "coo,ell:plain", *FAST)
     machine, rest = text.split("\n", 1)
     assert "measured bandwidth" in machine
-    golden("bench", rest)
+    tables, verdict = rest.split("\nFastest: ")
+    golden("bench", tables)
+    assert verdict.startswith(("coo", "ell:plain"))
 
 
 def test_every_format_of_the_registry_is_measured(succeed):
@@ -24,10 +26,11 @@ def test_every_format_of_the_registry_is_measured(succeed):
 def test_json_has_the_fields_of_its_schema(succeed):
     report = json.loads(succeed("bench", "gen:poisson2d:20", "gen:rmat:8", "--type", "both", "--peers", "all", "--json",
                                 "-", *FAST))
-    assert report["schema"] == 1
-    assert report["parameters"] == {"seconds": 0.01, "groups": 3, "seed": 1}
+    assert report["schema"] == 2
+    assert report["parameters"] == {"seconds": 0.01, "groups": 3, "products": 1000, "seed": 1, "cold": True}
+    assert report["command"].startswith("weft bench gen:poisson2d:20 gen:rmat:8 --type both --peers all --json - --seconds 0.01")
     assert report["bandwidth_bytes_per_second"] > 0
-    for name in ("version", "compiler", "cpu", "threads", "isa", "gpus", "driver", "why_no_gpu", "memory_bytes"):
+    for name in ("version", "commit", "compiler", "cpu", "threads", "isa", "gpus", "driver", "why_no_gpu", "memory_bytes"):
         assert name in report["machine"]
     assert [(case["source"], case["type"]) for case in report["cases"]] == [
         ("gen:poisson2d:20", "f64"), ("gen:poisson2d:20", "f32"), ("gen:rmat:8", "f64"), ("gen:rmat:8", "f32")]
@@ -36,19 +39,74 @@ def test_json_has_the_fields_of_its_schema(succeed):
         for one in case["measurements"]:
             assert one["failure"] is None and one["correct"] is True
             assert one["median_seconds"] > 0 and one["low_seconds"] <= one["median_seconds"] <= one["high_seconds"]
+            assert 0 < one["cold_low_seconds"] <= one["cold_median_seconds"] <= one["cold_high_seconds"]
+            assert one["first_product_seconds"] > 0 and one["repeatable"] is True and one["rank"] >= 1
+            assert one["setup_seconds"] == pytest.approx(sum(one["setup"].values()))
+            assert min(one["setup"].values()) >= 0
             assert one["gflops"] == pytest.approx(2e-9 * case["nonzeros"] / one["median_seconds"])
             size = 8 if case["type"] == "f64" else 4
             moved = one["bytes"] + size * (case["rows"] + case["cols"])
             assert one["gigabytes_per_second"] == pytest.approx(1e-9 * moved / one["median_seconds"])
-            assert 0 <= one["max_error"] < (1e-14 if case["type"] == "f64" else 1e-5)
+            for error in ("forward_error", "backward_error"):
+                assert 0 <= one[error] < (1e-14 if case["type"] == "f64" else 1e-5)
             for name in ("setup_seconds", "break_even_products", "bandwidth_share", "bytes_per_nonzero", "peer_ratio"):
                 assert name in one
             if one["peer"]:
                 assert one["padding"] is None and one["setup_products"] is None
             else:
                 assert one["padding"] >= 0 and isinstance(one["details"], str)
-                setup = one["setup_seconds"] - one["upload_seconds"]
-                assert one["setup_products"] == pytest.approx(setup / one["median_seconds"]) and one["upload_seconds"] >= 0
+                setup = one["setup_seconds"] - one["setup"]["upload_seconds"]
+                assert one["setup_products"] == pytest.approx(setup / one["median_seconds"])
+    summaries = report["summary"]
+    assert [summary["type"] for summary in summaries] == ["f64", "f32"]
+    assert all(summary["matrices"] == 2 and summary["wins"] + summary["ties"] + summary["losses"] == summary["compared"]
+               for summary in summaries)
+
+
+def test_ranks_follow_the_times_and_ties_share_them(succeed):
+    report = json.loads(succeed("bench", "gen:stencil27:12", "--json", "-", *FAST))
+    ranked = sorted(report["cases"][0]["measurements"], key=lambda one: one["median_seconds"])
+    leader = ranked[0]
+    for place, one in enumerate(ranked, 1):
+        if one["median_seconds"] >= 1.05 * leader["median_seconds"]:
+            leader = one
+            assert one["rank"] == place
+        assert one["rank"] == leader["rank"]
+
+
+def test_the_suite_of_a_folder_leaves_out_what_cannot_be_read(weft, tmp_path, small_mtx):
+    folder = tmp_path / "matrices"
+    folder.mkdir()
+    small_mtx.rename(folder / "small.mtx")
+    (folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n")
+    (folder / "INDEX.tsv").write_text("file\tnonzeros\nbad.mtx\t1\nsmall.mtx\t4\n")
+    done = weft("bench", "--suite", "real", "--folder", "matrices", "--formats", "csr", "--json", "r.json", *FAST)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [case["source"] for case in report["cases"]] == ["matrices/small.mtx"]
+    assert len(report["notes"]) == 1 and report["notes"][0].startswith("left out: matrices/bad.mtx:")
+
+
+def test_suites_of_folders_are_checked_before_anything_runs(refuse, tmp_path):
+    assert "--folder" in refuse(2, "bench", "--suite", "real")
+    assert "--folder" in refuse(2, "bench", "--suite", "quick", "--folder", ".")
+    assert "missing" in refuse(1, "bench", "--suite", "real", "--folder", "missing")
+    (tmp_path / "INDEX.tsv").write_text("name\n")
+    assert "INDEX.tsv:1: expected a column 'file'" in refuse(1, "bench", "--suite", "real", "--folder", ".")
+
+
+def test_a_set_up_that_takes_too_long_is_given_up_and_stays_in_the_table(succeed):
+    report = json.loads(succeed("bench", "gen:poisson3d:40", "--formats", "csr,ehyb", "--patience", "0.001", "--json", "-", *FAST))
+    csr, ehyb = report["cases"][0]["measurements"]
+    assert csr["failure"] is None
+    assert ehyb["failure"] == "set-up was given up after 0.001 s (see --patience)"
+
+
+def test_without_cold_nothing_is_timed_cold(succeed):
+    report = json.loads(succeed("bench", "gen:poisson2d:9", "--formats", "csr", "--no-cold", "--json", "-", *FAST))
+    assert report["parameters"]["cold"] is False
+    assert report["cases"][0]["measurements"][0]["cold_median_seconds"] is None
+    assert "cold" not in succeed("bench", "gen:poisson2d:9", "--formats", "csr", "--no-cold", *FAST)
 
 
 def test_csv_has_a_line_for_each_measurement(succeed, tmp_path):
@@ -70,7 +128,8 @@ def test_a_peer_is_named_in_the_table_and_csr_is_related_to_it(succeed):
     titles, _, ours, theirs = text.splitlines()[3:7]
     assert titles.endswith("  vs peer") and ours.endswith("x") and ours.startswith("csr ")
     assert theirs.startswith("eigen ") and theirs.endswith(" -")
-    assert [line.split()[0] for line in text.splitlines()[10:]] == ["csr", "eigen"], "the table of how they are stored"
+    assert [line.split()[0] for line in text.splitlines()[10:13] if line[0] != " "] == ["csr", "eigen"], "the table of how they are stored"
+    assert "Fastest: " in text and "On this matrix (f64) Weft is " in text
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulator"])
