@@ -146,6 +146,20 @@ def test_another_machine_is_warned_of(guard):
     assert done.returncode == 0 and done.stderr == "perf-guard: warning: the machine differs, cpu: a CPU -> another\n"
 
 
+def test_a_machine_that_was_busy_is_warned_of(guard):
+    done = guard(results(0.003, 1), results(0.003, 2, bandwidth=1e10))
+    assert done.returncode == 0 and "warning: the machine differs, measured bandwidth: 20.0 -> 10.0 GB/s" in done.stderr
+
+
+def test_notes_are_few(guard):
+    before, after = results(0.003, 1), results(0.003, 2)
+    for case in after["cases"]:
+        for one in case["measurements"]:
+            one["setup_seconds"] = 0.5
+    done = guard(before, after)
+    assert done.returncode == 0 and done.stdout.count("\n") == 7 and "set-up of 11 more is dearer" in done.stdout
+
+
 def test_json_has_every_comparison(guard, tmp_path):
     guard(results(0.003, 1), results(0.003, 2, slower={"sell": 1.2}), "--json", "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
@@ -194,7 +208,7 @@ def test_a_missing_file_and_wrong_usage_are_refused(script, tmp_path):
 def bench(tool, tmp_path, name):
     """csr and coo against Eigen, with the kernels that are planted in some of the tools. Groups are much shorter than the turns
     that a busy machine gives its programs, so that most of them are undisturbed."""
-    command = [tool, "bench", "gen:poisson3d:16", "--formats", "csr,coo", "--peers", "eigen", "--seconds", "0.2", "--repeat", "201", "--json", name]
+    command = [tool, "bench", "gen:poisson3d:16", "--formats", "csr,coo", "--peers", "eigen", "--seconds", "0.2", "--repeat", "201", "--no-cold", "--json", name]
     return subprocess.run(command, cwd=tmp_path, env=dict(os.environ, WEFT_ISA="baseline", OMP_NUM_THREADS="1"), capture_output=True, text=True)
 
 
