@@ -130,6 +130,13 @@ SpecsumCase run_specsum_case(const std::string& source, const Csr<V>& matrix, co
   return result;
 }
 
+std::vector<std::string> specsum_summary_rivals(Device device) {
+  std::vector<std::string> rivals = specsum_rivals(device);
+  if (!device.is_cpu()) rivals.push_back(cpu_rival);
+  rivals.push_back(one_thread_rival);
+  return rivals;
+}
+
 std::optional<Speedup> specsum_speedup(const std::vector<SpecsumCase>& cases, ValueType type,
                                        const std::string& subject, const std::string& rival) {
   if (rival != cpu_rival && rival != one_thread_rival) return speedup_over(cases, type, subject, rival);
@@ -186,11 +193,9 @@ Json to_json(const SpecsumCase& one) {
 
 Json summary_json(const std::vector<SpecsumCase>& cases, Device device) {
   Json rows = Json::array();
-  std::vector<std::string> rivals = specsum_rivals(device);
-  for (const std::string& name : {cpu_rival, one_thread_rival}) rivals.push_back(name);
   const std::string subject = specsum_subject(device);
   for (const ValueType type : {ValueType::f32, ValueType::f64})
-    for (const std::string& rival : rivals) {
+    for (const std::string& rival : specsum_summary_rivals(device)) {
       const auto speedup = specsum_speedup(cases, type, subject, rival);
       if (!speedup) continue;
       Json row = {{"type", to_string(type)}, {"format", subject}, {"against", rival}};

@@ -51,8 +51,11 @@ template <Value V>
 SpecsumCase run_specsum_case(const std::string& source, const Csr<V>& matrix, const RunOptions& options,
                              std::vector<std::string>& notes);
 
-/// Rivals of the summary: the formats and peers, and these two.
+/// Rivals that are no format or peer of the device.
 inline const std::string cpu_rival = "fastest on the CPU", one_thread_rival = "csr on one CPU thread";
+
+/// Those of the summary: formats and peers, the CPU beside another device, and one thread of it.
+std::vector<std::string> specsum_summary_rivals(Device device);
 
 std::optional<Speedup> specsum_speedup(const std::vector<SpecsumCase>& cases, ValueType type,
                                        const std::string& subject, const std::string& rival);

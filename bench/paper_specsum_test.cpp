@@ -77,6 +77,9 @@ TEST(PaperSpecsum, RivalsAreFormatsPeersAndTheCpu) {
 TEST(PaperSpecsum, WithoutMatricesThereAreSomeForEveryDevice) {
   for (const Device device : {Device::cpu(), Device::gpu(), Device::emulator()})
     EXPECT_GE(specsum_sources({}, device).size(), 4u) << device.name();
+  EXPECT_EQ(specsum_summary_rivals(Device::cpu()).back(), one_thread_rival);
+  EXPECT_EQ(std::ranges::count(specsum_summary_rivals(Device::cpu()), cpu_rival), 0);  // that may be csr itself
+  EXPECT_EQ(std::ranges::count(specsum_summary_rivals(Device::gpu()), cpu_rival), 1);
   EXPECT_EQ(specsum_subject(Device::cpu()), "csr");
   EXPECT_EQ(specsum_subject(Device::gpu()), "csr:speculative");
 }

@@ -25,7 +25,10 @@ namespace {
 std::vector<std::string> files_of_paper(const std::string& folder, const std::vector<std::string>& names,
                                         const std::string& table) {
   std::map<std::string, std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  std::error_code refused;
+  const std::filesystem::directory_iterator entries(folder, refused);
+  if (refused) throw Error(ErrorCode::io, "cannot read folder '" + folder + "': " + refused.message());
+  for (const auto& entry : entries) {
     const std::string path = entry.path().string();
     const std::string name = entry.is_regular_file() ? find_name(names, entry.path().filename().string()) : "";
     // The same matrix in two files: the first by name, on every machine.

@@ -272,10 +272,10 @@ Command add_bench(CLI::App& tool) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   parser
-      ->add_option(
-          "--paper", options->paper,
-          "what a paper measured, on these matrices or else on generated ones like its own: bro or sellp (f64), bce, "
-          "specsum or ehyb (both types); --type names another")
+      ->add_option("--paper", options->paper,
+                   "what a paper measured, on these matrices or else on generated ones like its own: bce, specsum, "
+                   "ehyb (f32 and "
+                   "f64), bro or sellp (f64)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names_of_papers()));
   parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")

@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <exception>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
@@ -67,8 +68,10 @@ template <class C>
 struct PaperCases {
   std::vector<C> cases;
   std::vector<std::string> notes;  ///< peers that were not there
+  std::exception_ptr stopped;      ///< why there are no more; what was measured before is kept
 
   int exit_code() const {
+    if (stopped) std::rethrow_exception(stopped);
     for (const C& one : cases)
       if (!one.correct()) return judge(false);
     return judge(true);
@@ -85,14 +88,17 @@ PaperCases<C> measure_all(const std::vector<std::string>& sources, const PaperOp
     run.progress = bar.callback();
     result.cases.push_back(measure(source, matrix, run, result.notes));
   };
-  for (const std::string& source : sources) {
-    if (options.reading.type == "f32") {
-      add(source, load<float>(source, options.reading));
-      continue;
-    }
+  const auto add_source = [&](const std::string& source) {
+    if (options.reading.type == "f32") return add(source, load<float>(source, options.reading));
     const Csr<double> matrix = load<double>(source, options.reading);
     if (options.reading.type == "both") add(source, convert<float>(matrix));
     add(source, matrix);
+  };
+  try {
+    for (const std::string& source : sources) add_source(source);
+  } catch (...) {
+    if (result.cases.empty()) throw;
+    result.stopped = std::current_exception();
   }
   return result;
 }

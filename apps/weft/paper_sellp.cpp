@@ -27,13 +27,13 @@ std::vector<SellpKernel> kernels_of(const Cases& cases) {
   return kernels;
 }
 
-/// "SELL-P is sell:c=8:sigma=1:t=8, ...": what stands for the paper's kernels here.
+/// "SELL-P = sell:c=8:sigma=1:t=8, ...": what stands for the paper's kernels here.
 std::string legend(const std::vector<SellpKernel>& kernels, Device device) {
   std::string text;
   for (const SellpKernel kernel : kernels) {
-    const std::string name = kernel == SellpKernel::cpu ? "fastest on the CPU" : bench::sellp_name(kernel, device);
+    const std::string name = kernel == SellpKernel::cpu ? "the fastest on the CPU" : bench::sellp_name(kernel, device);
     if (!name.empty() && name != bench::paper_title(kernel))
-      text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", bench::paper_title(kernel), name);
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", bench::paper_title(kernel), name);
   }
   return text + "\n";
 }

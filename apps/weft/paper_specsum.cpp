@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/bandwidth.hpp"
@@ -28,7 +29,8 @@ std::string matrices_table(const Cases& cases, ValueType type) {
         one.formats.rows > 0 ? static_cast<double>(one.formats.nonzeros) / static_cast<double>(one.formats.rows) : 0;
     table.add({title_of(one), count_text(one.formats.rows), count_text(one.formats.cols),
                count_text(one.formats.nonzeros),
-               fmt::format("{}, {:.0f}, {}", count_text(one.shortest_row), mean, count_text(one.longest_row)),
+               fmt::format("{}, {}, {}", count_text(one.shortest_row), count_text(std::llround(mean)),
+                           count_text(one.longest_row)),
                count_text(one.empty_rows), paper ? paper->rows : "-", paper ? paper->cols : "-",
                paper ? paper->nonzeros : "-", paper ? paper->lengths : "-"});
   }
@@ -72,9 +74,7 @@ std::string speedup_table(const Cases& cases, ValueType type, Device device) {
     for (const char* processor : bench::specsum_processors)
       titles.insert(titles.end(), {fmt::format("{}: max", processor), "mean"});
   Table table(titles);
-  std::vector<std::string> rivals = bench::specsum_rivals(device);
-  for (const std::string& name : {bench::cpu_rival, bench::one_thread_rival}) rivals.push_back(name);
-  for (const std::string& rival : rivals) {
+  for (const std::string& rival : bench::specsum_summary_rivals(device)) {
     const auto speedup = bench::specsum_speedup(cases, type, subject, rival);
     if (!speedup) continue;
     std::vector<std::string> cells = {rival, std::to_string(speedup->matrices)};

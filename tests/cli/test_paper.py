@@ -139,6 +139,15 @@ def test_a_folder_without_the_papers_matrices_is_refused(paper, refuse, tmp_path
     assert "no-such" in refuse(1, "bench", "--paper", paper, "no-such.mtx", *FAST)
 
 
+@pytest.mark.parametrize("paper", (*NEW, "ehyb"))
+def test_what_was_measured_before_a_bad_file_is_kept(paper, weft, tmp_path):
+    (tmp_path / "bad.mtx").write_text("no matrix\n")
+    result = weft("bench", "--paper", paper, "gen:uniform:60:5", "bad.mtx", "--type", "f32", "--json", "kept.json", *FAST)
+    assert result.returncode == 1 and "bad.mtx" in result.stderr and result.stderr.count("\n") == 1
+    assert "gen:uniform:60:5" in result.stdout
+    assert [one["source"] for one in json.loads((tmp_path / "kept.json").read_text())["matrices"]] == ["gen:uniform:60:5"]
+
+
 def test_bro_takes_a_folder_too(succeed, refuse, tmp_path):
     succeed("gen", "gen:poisson2d:12", "-o", "rim.mtx")
     report = json.loads(succeed("bench", "--paper", "bro", ".", "--json", "-", *FAST))
