@@ -17,7 +17,7 @@ using bench::Measurement;
 using svg::Panel;
 using svg::Scale;
 
-constexpr double width = 440, left = 62, right = 428, plot_height = 260;
+constexpr double width = 440, left = 62, right = 420, plot_height = 260;
 
 /// Low and high of values as they come.
 struct Range {
@@ -94,7 +94,8 @@ Figure profile_figure(const Cases& cases, const std::vector<Entrant>& entrants) 
     std::string points, marks;
     double height = 0;
     const auto add = [&](double at, double share) {
-      points += (points.empty() ? "" : " ") + svg::number(x(at), 1) + "," + svg::number(y(share) + shift, 1);
+      points += (points.empty() ? "" : " ") + svg::number(x(at), 1) + "," +
+                svg::number(y(share) + (share > 0 ? shift : 0), 1);
     };
     add(1, 0);
     for (const auto& [factor, share] : steps) {
@@ -103,7 +104,9 @@ Figure profile_figure(const Cases& cases, const std::vector<Entrant>& entrants) 
       height = share;
     }
     add(limit, height);
-    marks += draw_mark(entrant, x(steps.front().first), y(steps.front().second) + shift);
+    // Near the end, where most lines lie apart, each mark at a place of its own.
+    const double at = limit - 0.12 - 0.16 * entrant.style;
+    marks += draw_mark(entrant, x(at), y(profile_share(cases, entrant.name, at)) + shift);
     lines += draw_line(entrant, points) + marks;
     const double tied = profile_share(cases, entrant.name, bench::tie);
     if (tied > most) {
@@ -161,7 +164,7 @@ Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants,
     const double from = x(floor.low), to = x(floor.high);
     if (to - from > 1) body += svg::rect(from, top, to - from, bottom - top, "band");
     for (double at : {from, to}) body += svg::line(at, top, at, bottom, "marker");
-    body += svg::text((from + to) / 2, bottom - 8, "middle", "mark", "csr's bytes");
+    body += svg::text(to + 5, bottom - 8, "start", "mark", "csr floor");
   }
   body += svg::line(left, bottom, right, bottom, "axis");
   if (bandwidth > 0) {

@@ -22,14 +22,14 @@ details{border-top:1px solid var(--grid);padding:.35rem 0}summary{cursor:pointer
 .scroll{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;font-size:.8125rem;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .5rem;border-bottom:1px solid var(--grid);text-align:right;white-space:nowrap;overflow-wrap:normal}
-th{vertical-align:bottom;background:var(--soft)}th[scope=row],.text{text-align:left}
-td.why{text-align:left;white-space:normal;min-width:16rem}
+thead th{vertical-align:bottom;white-space:normal;max-width:7rem}th{background:var(--soft);vertical-align:baseline}td{vertical-align:baseline}th[scope=row],.text{text-align:left}
+td.why{text-align:left;white-space:normal;min-width:24rem}
 th button{all:unset;cursor:pointer;font-weight:700}th button:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 th button::after{content:" \2195";color:var(--muted)}th[aria-sort=ascending] button::after{content:" \2191";color:var(--ink)}th[aria-sort=descending] button::after{content:" \2193";color:var(--ink)}
 tr.bad td,tr.bad th{color:var(--warn)}
 pre{background:var(--soft);padding:.75rem;white-space:pre-wrap}
 dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;margin:.5rem 0}dt{color:var(--muted)}dd{margin:0;min-width:0}
-.dashed{stroke-dasharray:6 4}.hollow{fill:var(--page);stroke-width:1.8}.theirs{fill-opacity:.65}
+.heading{font-size:14px}.dot{stroke-width:.6}.dashed{stroke-dasharray:6 4}.hollow{fill:var(--page);stroke-width:1.8}.theirs{fill-opacity:.65}
 .other{fill:var(--muted)}.other-line{stroke:var(--muted)}.roof{fill:none;stroke:var(--ink);stroke-width:1.5;stroke-dasharray:2 3}
 @page{margin:12mm}@page wide{size:A4 landscape}
 @media print{body{max-width:none;padding:0;font-size:11px}nav,th button::after{display:none}.figures{grid-template-columns:1fr 1fr}h2,h3,h4,summary{break-after:avoid}
