@@ -34,12 +34,13 @@ std::string fill_of(const Entrant& entrant) { return style_class('p', entrant) +
 struct Piece {
   const char* name;
   double bench::Setup::* seconds;
+  const char* css;  // shades, from light to dark: colours stand for names
 };
-constexpr Piece pieces[] = {{"analysis", &bench::Setup::analysis},
-                            {"order", &bench::Setup::order},
-                            {"partition", &bench::Setup::partition},
-                            {"encode", &bench::Setup::encode},
-                            {"upload", &bench::Setup::upload}};
+constexpr Piece pieces[] = {{"analysis", &bench::Setup::analysis, "d0"},
+                            {"order", &bench::Setup::order, "d1"},
+                            {"partition", &bench::Setup::partition, "d2"},
+                            {"encode", &bench::Setup::encode, "d3"},
+                            {"upload", &bench::Setup::upload, "d5"}};
 
 }  // namespace
 
@@ -102,7 +103,7 @@ Figure setup_figure(const Case& one, const std::vector<Entrant>& entrants) {
     }
   const std::vector<svg::KeyPlace> keys = svg::key_places(names, 8, 432);
   for (std::size_t i = 0; i < used.size(); ++i)
-    figure.panel.body += svg::rect(keys[i].x, 3 + keys[i].y, 14, 12, "p" + std::to_string(used[i])) +
+    figure.panel.body += svg::rect(keys[i].x, 3 + keys[i].y, 14, 12, pieces[used[i]].css) +
                          svg::text(keys[i].x + 20, 13 + keys[i].y, "start", "caption", names[i]);
   double y = 30 + (keys.empty() ? 0 : keys.back().y);
   for (const Entrant& entrant : entrants) {
@@ -112,7 +113,7 @@ Figure setup_figure(const Case& one, const std::vector<Entrant>& entrants) {
     for (std::size_t p : used) {
       const double seconds = setup.*pieces[p].seconds, end = x + (right - left) * seconds / longest;
       if (seconds > 0)
-        figure.panel.body += part(x, end - (end - x > 3 ? 1 : 0), y, bar_height, "p" + std::to_string(p),
+        figure.panel.body += part(x, end - (end - x > 3 ? 1 : 0), y, bar_height, pieces[p].css,
                                   fmt::format("{}: {} {}", entrant.name, pieces[p].name, seconds_text(seconds)));
       x = end;
     }

@@ -27,7 +27,7 @@ def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     environment = {**os.environ, "OMP_NUM_THREADS": "2"}
     subprocess.run([WEFT, "bench", "gen:elasticity3d:10", "gen:circuit:5000", "gen:rmat:11", "gen:poisson3d:20", "--type", "both",
-                    "--peers", "eigen", "--seconds", "0.02", "--repeat", "3", "--json", "results.json"], cwd=folder, env=environment,
+                    "--formats", "csr,coo,ell,sell,hyb,bce,bro-ell,bro-sell,ehyb", "--peers", "eigen", "--seconds", "0.02", "--repeat", "3", "--json", "results.json"], cwd=folder, env=environment,
                    check=True, stdout=subprocess.DEVNULL, timeout=300)
     subprocess.run([WEFT, "report", "results.json", "-o", "report.html"], cwd=folder, check=True)
     return folder / "report.html"
