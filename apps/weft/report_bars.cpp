@@ -140,24 +140,25 @@ Figure cold_figure(const Case& one, const std::vector<Entrant>& entrants) {
   figure.panel.body = svg::rect(8, 3, 14, 12, "p0") + svg::text(28, 13, "start", "caption", "warm") +
                       svg::rect(88, 3, 14, 6, "p1") + svg::text(108, 13, "start", "caption", "cold (thin)");
   double y = 30;
-  const Measurement* most = nullptr;
+  double most = 0;
   for (const Entrant& entrant : entrants) {
     const Measurement* m = find_counting(one, entrant.name);
     if (!m->timing.cold) continue;
-    const double warm = left + (right - left) * m->timing.median / longest;
-    const double cold = left + (right - left) * m->timing.cold->median / longest;
+    const double warm_seconds = m->timing.median, cold_seconds = m->timing.cold->median;
+    const double warm = left + (right - left) * warm_seconds / longest;
+    const double cold = left + (right - left) * cold_seconds / longest;
     figure.panel.body += label(y + 3, entrant.name);
-    figure.panel.body += part(left, warm, y, 10, "p0", "warm " + seconds_text(m->timing.median));
-    figure.panel.body += part(left, cold, y + 12, 6, "p1", "cold " + seconds_text(m->timing.cold->median));
-    figure.panel.body +=
-        value(std::max(warm, cold), y + 3, fmt::format("{:.2f}x", m->timing.cold->median / m->timing.median));
+    figure.panel.body += part(left, warm, y, 10, "p0", "warm " + seconds_text(warm_seconds));
+    figure.panel.body += part(left, cold, y + 12, 6, "p1", "cold " + seconds_text(cold_seconds));
+    figure.panel.body += value(std::max(warm, cold), y + 3, fmt::format("{:.2f}x", cold_seconds / warm_seconds));
     y += step + 8;
-    if (!most || m->timing.cold->median / m->timing.median > most->timing.cold->median / most->timing.median) most = m;
+    if (cold_seconds / warm_seconds <= most) continue;
+    most = cold_seconds / warm_seconds;
+    figure.sentence = fmt::format("{} loses most with cold caches: {} instead of {}.", m->name,
+                                  seconds_text(cold_seconds), seconds_text(warm_seconds));
   }
   figure.panel.height = y + 2;
   figure.panel.description = "Time of a product with warm caches and right after they were emptied, as bars.";
-  figure.sentence = fmt::format("{} loses most with cold caches: {} instead of {}.", most->name,
-                                seconds_text(most->timing.cold->median), seconds_text(most->timing.median));
   return figure;
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 using bench::Case;
 using bench::Measurement;
-using svg::Panel;
 using svg::Scale;
 
 constexpr double width = 440, left = 62, right = 420, plot_height = 260;
