@@ -86,7 +86,7 @@ class Contest {
       const double seconds = watch.seconds();
       const PeerInfo info = peer->info();
       m.setup.upload = info.upload_seconds;
-      m.setup.encode = std::max(0.0, seconds - info.upload_seconds);
+      m.setup.encode = std::max(0.0, seconds - info.upload_seconds - info.start_seconds);
       m.chosen = m.name;
       m.version = info.version;
       m.details = info.details;
