@@ -1,6 +1,6 @@
 # The commands of this project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format coverage clean
+.PHONY: help demo test peers check format coverage clean
 
 WEFT := build/release/bin/weft
 VENV := .venv
@@ -22,6 +22,12 @@ test: $(VENV)/ready  ## install what is needed, build, and run all tests
 	@ctest --preset release
 	@tools/pytest build/release
 
+peers: $(VENV)/ready  ## install the libraries that weft bench compares with, and tell which it finds
+	@tools/install-packages peers
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/peers/requirements.txt
+	@tools/build release --target weft_cli
+	@$(WEFT) doctor | sed -n '/^Peers/,/^$$/p'
+
 check:  ## everything .ci/run does: tests, format, lint, sanitizers, fuzzers, nvcc
 	@.ci/run
 
@@ -39,5 +45,5 @@ clean:  ## remove everything that was built here
 $(VENV)/ready: tests/python/requirements.txt tools/packages/build.txt tools/packages/test.txt
 	@tools/install-packages build test
 	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	@touch $@

@@ -61,6 +61,8 @@ TYPED_TEST(VerifyTest, FindsAnEmptyRowNobodyWrote) {
     const Verdict verdict = reference.compare(std::vector<V>{0, left, 8});
     EXPECT_FALSE(verdict.correct);
     EXPECT_EQ(verdict.worst, 1);
+    EXPECT_EQ(std::isfinite(verdict.forward_error), std::isfinite(left));
+    EXPECT_FALSE(std::isfinite(verdict.backward_error));
   }
 }
 

@@ -90,8 +90,8 @@ std::vector<Timing> measure(Device device, std::span<const Product> products, co
     Runner& runner = runners[i];
     runner.product = &products[i];
     guarded(runner, [&] {
-      time_products(timer, products[i], 1);
-      runner.repetitions = repetitions_for(timer, products[i], group_seconds);
+      const double first = time_products(timer, products[i], 1);
+      if (first < options.seconds) runner.repetitions = repetitions_for(timer, products[i], group_seconds);
     });
   }
 

@@ -73,7 +73,7 @@ class Workspace {
   /// y on the host, after everything queued is done.
   std::span<const V> y() {
     synchronize(device_);
-    if (!device_.is_cpu()) host_y_ = y_.download();
+    if (!device_.is_cpu()) detail::copy_to_host(device_, host_y_.data(), y_.data(), host_y_.bytes(), {});
     return {host_y_.data(), host_y_.size()};
   }
 

@@ -33,7 +33,7 @@ class Request:
     def __init__(self, text, root, folder):
         files, kind, *options = [part.strip() for part in re.sub(r"\s+", " ", text).split(" | ")] + ([] if "|" in text else [""])
         self.kind = kind
-        self.options = dict(option.split(" ", 1) for option in options)
+        self.options = {key: value for key, _, value in (option.partition(" ") for option in options)}
         self.results = [load(root / "bench/results" / name) for name in split(files)]
         self.folder = os.path.relpath(root / "bench/results", folder)
         known = {"table": {"against", "columns", "matrices"}, "headline": {"against", "called"}, "setup": {"columns", "matrices"}, "about": {"command", "kept"}}
@@ -125,7 +125,7 @@ class Table:
         return f"`{peer.name}`" if peer else "-"
 
     def cell(self, column, cases):
-        cells = [self.one(column, case) for kind, case in sorted(cases.items(), key=lambda item: TYPES.index(item[0]))]
+        cells = [self.one(column, cases[kind]) for kind in TYPES if kind in cases]
         if column in ("nonzeros", "peer") and len(set(cells)) == 1:
             return cells[0]
         words = [cell.split(" ", 1) for cell in cells]

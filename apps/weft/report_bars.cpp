@@ -34,12 +34,13 @@ std::string fill_of(const Entrant& entrant) { return style_class('p', entrant) +
 struct Piece {
   const char* name;
   double bench::Setup::* seconds;
+  const char* css;  // shades, from light to dark: colours stand for names
 };
-constexpr Piece pieces[] = {{"analysis", &bench::Setup::analysis},
-                            {"order", &bench::Setup::order},
-                            {"partition", &bench::Setup::partition},
-                            {"encode", &bench::Setup::encode},
-                            {"upload", &bench::Setup::upload}};
+constexpr Piece pieces[] = {{"analysis", &bench::Setup::analysis, "d0"},
+                            {"order", &bench::Setup::order, "d1"},
+                            {"partition", &bench::Setup::partition, "d2"},
+                            {"encode", &bench::Setup::encode, "d3"},
+                            {"upload", &bench::Setup::upload, "d5"}};
 
 }  // namespace
 
@@ -102,7 +103,7 @@ Figure setup_figure(const Case& one, const std::vector<Entrant>& entrants) {
     }
   const std::vector<svg::KeyPlace> keys = svg::key_places(names, 8, 432);
   for (std::size_t i = 0; i < used.size(); ++i)
-    figure.panel.body += svg::rect(keys[i].x, 3 + keys[i].y, 14, 12, "p" + std::to_string(used[i])) +
+    figure.panel.body += svg::rect(keys[i].x, 3 + keys[i].y, 14, 12, pieces[used[i]].css) +
                          svg::text(keys[i].x + 20, 13 + keys[i].y, "start", "caption", names[i]);
   double y = 30 + (keys.empty() ? 0 : keys.back().y);
   for (const Entrant& entrant : entrants) {
@@ -112,7 +113,7 @@ Figure setup_figure(const Case& one, const std::vector<Entrant>& entrants) {
     for (std::size_t p : used) {
       const double seconds = setup.*pieces[p].seconds, end = x + (right - left) * seconds / longest;
       if (seconds > 0)
-        figure.panel.body += part(x, end - (end - x > 3 ? 1 : 0), y, bar_height, "p" + std::to_string(p),
+        figure.panel.body += part(x, end - (end - x > 3 ? 1 : 0), y, bar_height, pieces[p].css,
                                   fmt::format("{}: {} {}", entrant.name, pieces[p].name, seconds_text(seconds)));
       x = end;
     }
@@ -139,24 +140,25 @@ Figure cold_figure(const Case& one, const std::vector<Entrant>& entrants) {
   figure.panel.body = svg::rect(8, 3, 14, 12, "p0") + svg::text(28, 13, "start", "caption", "warm") +
                       svg::rect(88, 3, 14, 6, "p1") + svg::text(108, 13, "start", "caption", "cold (thin)");
   double y = 30;
-  const Measurement* most = nullptr;
+  double most = 0;
   for (const Entrant& entrant : entrants) {
     const Measurement* m = find_counting(one, entrant.name);
     if (!m->timing.cold) continue;
-    const double warm = left + (right - left) * m->timing.median / longest;
-    const double cold = left + (right - left) * m->timing.cold->median / longest;
+    const double warm_seconds = m->timing.median, cold_seconds = m->timing.cold->median;
+    const double warm = left + (right - left) * warm_seconds / longest;
+    const double cold = left + (right - left) * cold_seconds / longest;
     figure.panel.body += label(y + 3, entrant.name);
-    figure.panel.body += part(left, warm, y, 10, "p0", "warm " + seconds_text(m->timing.median));
-    figure.panel.body += part(left, cold, y + 12, 6, "p1", "cold " + seconds_text(m->timing.cold->median));
-    figure.panel.body +=
-        value(std::max(warm, cold), y + 3, fmt::format("{:.2f}x", m->timing.cold->median / m->timing.median));
+    figure.panel.body += part(left, warm, y, 10, "p0", "warm " + seconds_text(warm_seconds));
+    figure.panel.body += part(left, cold, y + 12, 6, "p1", "cold " + seconds_text(cold_seconds));
+    figure.panel.body += value(std::max(warm, cold), y + 3, fmt::format("{:.2f}x", cold_seconds / warm_seconds));
     y += step + 8;
-    if (!most || m->timing.cold->median / m->timing.median > most->timing.cold->median / most->timing.median) most = m;
+    if (cold_seconds / warm_seconds <= most) continue;
+    most = cold_seconds / warm_seconds;
+    figure.sentence = fmt::format("{} loses most with cold caches: {} instead of {}.", m->name,
+                                  seconds_text(cold_seconds), seconds_text(warm_seconds));
   }
   figure.panel.height = y + 2;
   figure.panel.description = "Time of a product with warm caches and right after they were emptied, as bars.";
-  figure.sentence = fmt::format("{} loses most with cold caches: {} instead of {}.", most->name,
-                                seconds_text(most->timing.cold->median), seconds_text(most->timing.median));
   return figure;
 }
 

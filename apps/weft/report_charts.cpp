@@ -14,10 +14,9 @@ namespace {
 
 using bench::Case;
 using bench::Measurement;
-using svg::Panel;
 using svg::Scale;
 
-constexpr double width = 440, left = 62, right = 428, plot_height = 260;
+constexpr double width = 440, left = 62, right = 420, plot_height = 260;
 
 /// Low and high of values as they come.
 struct Range {
@@ -94,7 +93,8 @@ Figure profile_figure(const Cases& cases, const std::vector<Entrant>& entrants) 
     std::string points, marks;
     double height = 0;
     const auto add = [&](double at, double share) {
-      points += (points.empty() ? "" : " ") + svg::number(x(at), 1) + "," + svg::number(y(share) + shift, 1);
+      points += (points.empty() ? "" : " ") + svg::number(x(at), 1) + "," +
+                svg::number(y(share) + (share > 0 ? shift : 0), 1);
     };
     add(1, 0);
     for (const auto& [factor, share] : steps) {
@@ -103,7 +103,9 @@ Figure profile_figure(const Cases& cases, const std::vector<Entrant>& entrants) 
       height = share;
     }
     add(limit, height);
-    marks += draw_mark(entrant, x(steps.front().first), y(steps.front().second) + shift);
+    // Near the end, where most lines lie apart, each mark at a place of its own.
+    const double at = limit - 0.12 - 0.16 * entrant.style;
+    marks += draw_mark(entrant, x(at), y(profile_share(cases, entrant.name, at)) + shift);
     lines += draw_line(entrant, points) + marks;
     const double tied = profile_share(cases, entrant.name, bench::tie);
     if (tied > most) {
@@ -161,15 +163,14 @@ Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants,
     const double from = x(floor.low), to = x(floor.high);
     if (to - from > 1) body += svg::rect(from, top, to - from, bottom - top, "band");
     for (double at : {from, to}) body += svg::line(at, top, at, bottom, "marker");
-    body += svg::text((from + to) / 2, bottom - 8, "middle", "mark", "csr's bytes");
+    body += svg::text(to + 5, top + 11, "start", "mark", "csr floor");
   }
   body += svg::line(left, bottom, right, bottom, "axis");
   if (bandwidth > 0) {
     const auto roof = [&](double at) { return bandwidth / 1e9 * at; };
     const double from = std::max(x.low, y.low / roof(1));
     body += svg::line(x(from), y(roof(from)), right, y(roof(x.high)), "roof");
-    body +=
-        svg::text(right - 4, y(roof(x.high)) - 7, "end", "mark", fmt::format("{:.3g} GB/s measured", bandwidth / 1e9));
+    body += svg::text(right - 4, y(roof(x.high)) - 7, "end", "mark", svg::rounded(bandwidth / 1e9) + " GB/s measured");
   }
   for (const Point& point : points)
     body += draw_point(point, x, y, fmt::format("{:.3g} GFLOP/s at {:.3g} flops a byte", point.y, point.x));
@@ -180,8 +181,8 @@ Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants,
     const auto best = std::ranges::max_element(points, {}, &Point::y);
     const double reach = bandwidth / 1e9 * csr_intensity(*best->one);
     figure.sentence = fmt::format(
-        "At the measured {:.3g} GB/s csr with 32-bit columns could reach {} GFLOP/s on {}; {} reaches {} there{}.",
-        bandwidth / 1e9, svg::rounded(reach), svg::shorten(best->one->source, 50), best->entrant->name,
+        "At the measured {} GB/s csr with 32-bit columns could reach {} GFLOP/s on {}; {} reaches {} there{}.",
+        svg::rounded(bandwidth / 1e9), svg::rounded(reach), svg::shorten(best->one->source, 50), best->entrant->name,
         svg::rounded(best->y), best->y > reach ? ": with fewer bytes, or from caches" : "");
   } else {
     figure.sentence = "The bandwidth of this device is not in the file, so there is no roof.";
@@ -191,37 +192,41 @@ Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants,
 
 Figure traffic_figure(const Cases& cases, const std::vector<Entrant>& entrants, double bandwidth) {
   Figure figure{"Bytes a nonzero against time", {width, 0, {}, {}}, {}};
-  const std::vector<Point> points = points_of(cases, entrants, [](const Case& one, const Measurement& m) {
-    return std::pair(m.bytes_per_nonzero,
-                     one.nonzeros > 0 ? m.timing.median * 1e9 / static_cast<double>(one.nonzeros) : 0);
+  std::vector<Point> points = points_of(cases, entrants, [](const Case& one, const Measurement& m) {
+    return std::pair(m.bytes_per_nonzero, one.nonzeros > 0 ? m.timing.median / static_cast<double>(one.nonzeros) : 0);
   });
   if (points.empty()) return figure;
+  // GPUs want picoseconds.
+  const bool tiny = std::ranges::max(points, {}, &Point::y).y < 0.1e-9;
+  const double second = tiny ? 1e12 : 1e9;
+  const char* unit = tiny ? "ps" : "ns";
+  for (Point& point : points) point.y *= second;
   Range across, up;
   for (const Point& point : points) {
     across.add(point.x);
     up.add(point.y);
-    if (bandwidth > 0) up.add(point.x / bandwidth * 1e9);
+    if (bandwidth > 0) up.add(point.x / bandwidth * second);
   }
   const Key key = draw_key(seen_in(points, entrants), left, right, false);
   const double top = key.height + 12, bottom = top + plot_height;
   const bool wide = across.high > 8 * across.low;
   const Scale x = wide ? across.logarithmic(left, right) : Scale{0, across.high * 1.08, left, right};
   const Scale y = up.logarithmic(bottom, top);
-  std::string body = key.body + svg::y_axis(y, left, right, "nanoseconds a nonzero", true, 6) +
-                     svg::x_axis(x, top, bottom, "stored bytes a nonzero", true, 6) +
-                     svg::line(left, bottom, right, bottom, "axis");
+  std::string body =
+      key.body + svg::y_axis(y, left, right, tiny ? "picoseconds a nonzero" : "nanoseconds a nonzero", true, 6) +
+      svg::x_axis(x, top, bottom, "stored bytes a nonzero", true, 6) + svg::line(left, bottom, right, bottom, "axis");
   if (bandwidth > 0) {
     std::string roof;
     for (int i = 0; i <= 24; ++i) {
       const double bytes = wide ? x.low * std::pow(x.high / x.low, i / 24.0) : x.high * (i + 1) / 25;
-      const double nanoseconds = bytes / bandwidth * 1e9;
-      if (nanoseconds < y.low || nanoseconds > y.high) continue;
-      roof += (roof.empty() ? "" : " ") + svg::number(x(bytes), 1) + "," + svg::number(y(nanoseconds), 1);
+      const double time = bytes / bandwidth * second;
+      if (time < y.low || time > y.high) continue;
+      roof += (roof.empty() ? "" : " ") + svg::number(x(bytes), 1) + "," + svg::number(y(time), 1);
     }
     body += "<polyline class=\"roof\" points=\"" + roof + "\"/>\n";
   }
   for (const Point& point : points)
-    body += draw_point(point, x, y, fmt::format("{:.3g} bytes and {:.3g} ns a nonzero", point.x, point.y));
+    body += draw_point(point, x, y, fmt::format("{:.3g} bytes and {:.3g} {} a nonzero", point.x, point.y, unit));
   figure.panel = {
       width, bottom + 46, body,
       "Time over stored bytes, each for one nonzero. The line is what reading the matrix alone takes at the "
@@ -229,9 +234,9 @@ Figure traffic_figure(const Cases& cases, const std::vector<Entrant>& entrants, 
   const auto [small, large] = std::ranges::minmax_element(points, {}, &Point::x);
   const auto fast = std::ranges::min_element(points, {}, &Point::y);
   figure.sentence = fmt::format(
-      "From {:.3g} bytes a nonzero ({}) to {:.3g} ({}). The least time a nonzero, {:.3g} ns, is that of {} with {:.3g} "
+      "From {:.3g} bytes a nonzero ({}) to {:.3g} ({}). The least time a nonzero, {:.3g} {}, is that of {} with {:.3g} "
       "bytes. {}",
-      small->x, small->entrant->name, large->x, large->entrant->name, fast->y, fast->entrant->name, fast->x,
+      small->x, small->entrant->name, large->x, large->entrant->name, fast->y, unit, fast->entrant->name, fast->x,
       bandwidth > 0 ? "The line: the stored bytes at the measured bandwidth." : "");
   return figure;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace weft::app {
 
@@ -38,6 +39,11 @@ std::vector<Entrant> choose_entrants(const std::vector<Case>& cases) {
     (key.first ? peers : ours).push_back({key.second, key.first, key.second == "csr" && !key.first ? 1e9 : score});
   for (std::vector<Candidate>* list : {&ours, &peers})
     std::ranges::stable_sort(*list, std::greater(), &Candidate::score);
+
+  // Variants of a format come after the best of each, since they are often alike.
+  std::set<std::string> families;
+  std::ranges::stable_partition(
+      ours, [&](const Candidate& one) { return families.insert(one.name.substr(0, one.name.find(':'))).second; });
 
   // Peers may have three of the places, or those that ours leave free.
   constexpr std::size_t places = Entrant::styles, for_peers = 3;

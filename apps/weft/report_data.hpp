@@ -24,8 +24,8 @@ const bench::Measurement* find_counting(const bench::Case& one, std::string_view
 /// The fastest that may be compared; null when there is none.
 const bench::Measurement* fastest_of(const bench::Case& one);
 
-/// At most Entrant::styles names, ours before peers: csr, and those closest to the fastest over all cases, some of ours
-/// and some peers.
+/// At most Entrant::styles names, ours before peers: csr, and those closest to the fastest over all cases, the best of
+/// each format before other variants of it, and some peers.
 std::vector<Entrant> choose_entrants(const std::vector<bench::Case>& cases);
 
 /// How many names have a result, and so how many more there are than a chart shows.

@@ -17,7 +17,7 @@ inline std::string style_class(char kind, const Entrant& entrant) {
 /// A mark about 9 units wide around (x, y).
 inline std::string draw_mark(const Entrant& entrant, double x, double y) {
   static constexpr std::array<const char*, Entrant::styles> shapes = {
-      "a4.2 4.2 0 1 0 -.01 0z",                                       // circle
+      "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",             // circle
       "m-3.8-3.8h7.6v7.6h-7.6z",                                      // square
       "m0-5.2l5.2 5.2l-5.2 5.2l-5.2-5.2z",                            // diamond
       "m0-4.8l5 8.6h-10z",                                            // triangle
@@ -26,9 +26,8 @@ inline std::string draw_mark(const Entrant& entrant, double x, double y) {
       "m-2.4-4.6h4.8l2.4 4.6l-2.4 4.6h-4.8l-2.4-4.6z",                // hexagon
       "m-4.6-4.6h9.2l-9.2 9.2h9.2z",                                  // hourglass
   };
-  const bool circle = entrant.style <= 0;
   const std::string css = entrant.peer ? "hollow " + style_class('s', entrant) : "dot " + style_class('p', entrant);
-  return "<path class=\"" + css + "\" d=\"M" + svg::number(x, 1) + " " + svg::number(circle ? y - 4.2 : y, 1) +
+  return "<path class=\"" + css + "\" d=\"M" + svg::number(x, 1) + " " + svg::number(y, 1) +
          shapes[static_cast<std::size_t>(entrant.style < 0 ? 0 : entrant.style)] + "\"/>\n";
 }
 

@@ -24,7 +24,7 @@ using svg::escape;
 // A page with more pictures than these opens slowly and is read by nobody; the table has everything.
 constexpr std::size_t most_drawn = 60;
 constexpr std::size_t first_shown = 3;    // cases whose charts are not folded away
-constexpr std::size_t bars_together = 4;  // matrices in one picture, so that it fits a sheet of paper
+constexpr std::size_t bars_together = 2;  // matrices in one picture, so that it fits a sheet of paper
 
 class Page {
  public:
@@ -91,19 +91,27 @@ class Page {
 
   /// What a reader must know before the numbers.
   void warnings() {
-    constexpr std::size_t most_listed = 12;
+    constexpr std::size_t most_listed = 8;
     std::vector<std::string> wrong, unsteady, failed;
-    for (const Case& one : report_.cases)
+    for (const Case& one : report_.cases) {
+      const std::string on = fmt::format(" on {} ({})", one.source, to_string(one.type));
+      std::vector<std::pair<std::string, std::string>> reasons;  // with the names that gave them
       for (const Measurement& m : one.measurements) {
-        const std::string where = fmt::format("{} on {} ({})", m.name, one.source, to_string(one.type));
-        if (!m.measured())
-          failed.push_back("No result: " + where + ": " + m.failure);
-        else if (!m.correct)
+        const std::string where = m.name + on;
+        if (!m.measured()) {
+          const auto same = std::ranges::find(reasons, m.failure, &std::pair<std::string, std::string>::first);
+          if (same == reasons.end())
+            reasons.emplace_back(m.failure, m.name);
+          else
+            same->second += ", " + m.name;
+        } else if (!m.correct)
           wrong.push_back("WRONG result: " + where + ". Its time does not count.");
         else if (!m.repeatable)
           unsteady.push_back("Not the same bits every time: " + where +
                              (m.deterministic && !m.peer ? ", though it promises them." : "."));
       }
+      for (const auto& [reason, names] : reasons) failed.push_back("No result: " + names + on + ": " + reason);
+    }
     if (wrong.empty() && unsteady.empty() && failed.empty() && report_.notes.empty()) return;
     html_ += "<section class=\"warnings\"><h2>Read this first</h2><ul>\n";
     for (const std::vector<std::string>* list :
@@ -145,7 +153,7 @@ class Page {
     html_ += "<h3>GFLOP/s by matrix</h3>\n";
     paragraph("A star: the fastest and all within 5 % of it, which is a tie.", "quiet");
     const std::size_t drawn = std::min(cases.size(), most_drawn);
-    constexpr std::size_t unfolded = 3 * bars_together;
+    constexpr std::size_t unfolded = 6 * bars_together;
     for (std::size_t begin = 0; begin < drawn; begin += bars_together) {
       if (begin == unfolded)
         html_ += fmt::format("</div>\n<details><summary>{} more matrices</summary>", drawn - unfolded);

@@ -26,7 +26,7 @@ std::string milliseconds(double seconds) { return digits(seconds * 1e3); }
 std::string maybe(const std::optional<double>& value) { return value ? digits(*value) : ""; }
 
 const Column columns[] = {
-    {"rank", false, [](const Measurement& m) { return m.rank > 0 ? std::to_string(m.rank) : std::string(); }},
+    {"rank", false, [](const Measurement& m) { return m.rank > 0 ? std::to_string(m.rank) : std::string("WRONG"); }},
     {"time, ms", false, [](const Measurement& m) { return milliseconds(m.timing.median); }},
     {"spread, %", false, [](const Measurement& m) { return fmt::format("{:.1f}", 100 * m.timing.spread()); }},
     {"cold, ms", false,
@@ -68,8 +68,11 @@ std::string row(const Case& one, const Measurement& m) {
           "</td><td class=\"text\">" + escape(m.name) + "</td><td class=\"text\">" + (m.peer ? "peer" : "weft") +
           "</td>";
   for (const Column& column : columns)
-    html +=
-        std::string(column.extra ? "<td class=\"extra\">" : "<td>") + (m.measured() ? column.cell(m) : "") + "</td>";
+    html += std::string(column.extra ? "<td class=\"extra\">" : "<td>") +
+            (m.measured()         ? column.cell(m)
+             : &column == columns ? "failed"
+                                  : "") +
+            "</td>";
   return html + "<td class=\"why\">" + escape(remark(m)) + "</td></tr>\n";
 }
 

@@ -265,10 +265,10 @@ inline std::string style() {
          theme("#ffffff", "#14181f", "#545b66", "#e3e6ea",
                {"#a9ccf5", "#78aeee", "#4389e2", "#2868be", "#184f95", "#0c3468"},
                {"#2a78d6", "#d9531e", "#138a5e", "#a86f00", "#c2457f", "#6a55c8", "#0d7d8c", "#6d6f12"}) +
-         "@media (prefers-color-scheme: dark){\n" +
-         theme("#15181d", "#eef1f5", "#a4acb8", "#2c323b",
-               {"#1d4c8a", "#2666b8", "#3d87e3", "#6fa9ee", "#a3caf6", "#d6e8fc"},
-               {"#4a95ee", "#f07a45", "#2bb583", "#d89c22", "#e274a6", "#9a88ee", "#35b3c4", "#b5b842"}) +
+         "@media screen and (prefers-color-scheme: dark){\n"  // paper is light
+         + theme("#15181d", "#eef1f5", "#a4acb8", "#2c323b",
+                 {"#1d4c8a", "#2666b8", "#3d87e3", "#6fa9ee", "#a3caf6", "#d6e8fc"},
+                 {"#4a95ee", "#f07a45", "#2bb583", "#d89c22", "#e274a6", "#9a88ee", "#35b3c4", "#b5b842"}) +
          "}\n</style>\n";
 }
 

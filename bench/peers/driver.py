@@ -22,14 +22,17 @@ class Scipy:
 
     details = "csr_array, 1 thread"
 
-    def __init__(self, shared, question):
+    def __init__(self, device):
         from scipy import __version__, sparse
 
+        self.sparse = sparse
         self.version = __version__
         self.upload_seconds = 0.0
-        self.x = shared["x"]
+
+    def prepare(self, shared, shape):
         arrays = (shared["values"], shared["columns"], shared["offsets"])
-        self.matrix = sparse.csr_array(arrays, shape=(question["rows"], question["cols"]), copy=False)
+        self.matrix = self.sparse.csr_array(arrays, shape=shape, copy=False)
+        self.x = shared["x"]
         self.bytes = self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes
 
     def take(self, x):
@@ -51,23 +54,25 @@ class Scipy:
 class Cupy:
     details = "cupyx.scipy.sparse.csr_matrix"
 
-    def __init__(self, shared, question):
+    def __init__(self, device):
         import cupy
         from cupyx.scipy import sparse
 
         self.cupy = cupy
+        self.sparse = sparse
         self.version = cupy.__version__
-        cupy.cuda.Device(question["device"]).use()
+        cupy.cuda.Device(device).use()
         cupy.zeros(1)  # the device starts here, not while it is timed
+        cupy.cuda.Device().synchronize()
+
+    def prepare(self, shared, shape):
         begin = time.perf_counter()
-        arrays = tuple(cupy.asarray(shared[name]) for name in ("values", "columns", "offsets"))
-        cupy.cuda.Device().synchronize()
+        arrays = tuple(self.cupy.asarray(shared[name]) for name in ("values", "columns", "offsets"))
+        self.cupy.cuda.Device().synchronize()
         self.upload_seconds = time.perf_counter() - begin
-        self.matrix = sparse.csr_matrix(arrays, shape=(question["rows"], question["cols"]))
+        self.matrix = self.sparse.csr_matrix(arrays, shape=shape)
         self.bytes = sum(array.nbytes for array in arrays)
-        self.take(shared["x"])
-        self.multiply()
-        cupy.cuda.Device().synchronize()
+        self.cupy.cuda.Device().synchronize()
 
     def take(self, x):
         self.x = self.cupy.asarray(x)
@@ -91,7 +96,7 @@ class Cupy:
 class Torch:
     details = "sparse_csr_tensor"
 
-    def __init__(self, shared, question):
+    def __init__(self, device):
         import warnings
 
         import torch
@@ -99,18 +104,19 @@ class Torch:
         warnings.simplefilter("ignore")  # that sparse csr is in beta
         self.torch = torch
         self.version = torch.__version__
-        self.device = torch.device("cuda", question["device"])
+        self.device = torch.device("cuda", device)
         torch.cuda.set_device(self.device)
         torch.zeros(1, device=self.device)
+        torch.cuda.synchronize()
+
+    def prepare(self, shared, shape):
         begin = time.perf_counter()
-        parts = [torch.from_numpy(shared[name]).to(self.device) for name in ("offsets", "columns", "values")]
-        torch.cuda.synchronize()
+        parts = [self.torch.from_numpy(shared[name]).to(self.device) for name in ("offsets", "columns", "values")]
+        self.torch.cuda.synchronize()
         self.upload_seconds = time.perf_counter() - begin
-        self.matrix = torch.sparse_csr_tensor(*parts, size=(question["rows"], question["cols"]))
+        self.matrix = self.torch.sparse_csr_tensor(*parts, size=shape)
         self.bytes = sum(part.numel() * part.element_size() for part in parts)
-        self.take(shared["x"])
-        self.multiply()
-        torch.cuda.synchronize()
+        self.torch.cuda.synchronize()
 
     def take(self, x):
         self.x = self.torch.from_numpy(x).to(self.device)
@@ -170,12 +176,16 @@ class Driver:
         memory = mmap.mmap(3, question["size"])
         for name, (kind, begin, count) in question["places"].items():
             self.shared[name] = numpy.frombuffer(memory, dtype=numpy.dtype(kind), count=count, offset=begin)
-        self.library = LIBRARIES[question["library"]](self.shared, question)
+        self.library = LIBRARIES[question["library"]](question["device"])
+        begin = time.perf_counter()
+        self.library.prepare(self.shared, (question["rows"], question["cols"]))
+        seconds = time.perf_counter() - begin
         gc.disable()  # no pauses while products are timed
         return {
             "version": str(self.library.version),
             "details": self.library.details,
             "bytes": int(self.library.bytes),
+            "setup_seconds": seconds,
             "upload_seconds": self.library.upload_seconds,
         }
 

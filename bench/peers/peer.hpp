@@ -17,6 +17,8 @@ struct PeerInfo {
   std::size_t bytes = 0;      ///< what one product reads of the prepared matrix
   bool estimated = false;     ///< the library does not tell: `bytes` is what plain csr would have
   double upload_seconds = 0;  ///< the part of `prepare` that only moved the matrix to the device
+  double start_seconds = 0;   ///< the part that started the library, and brought the matrix to its process: a program
+                              ///< that uses the library has that behind it
 };
 
 /// Another library's sparse product, to compare with. Used by the bench only.

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "adapters.hpp"
+#include "core/timer.hpp"
 #include "shared_library.hpp"
 
 namespace weft::bench {
@@ -159,13 +160,18 @@ class PetscPeer : public HostPeer<V> {
   std::string name() const override { return "petsc:aij"; }
 
   PeerInfo info() const override {
-    return {.version = library_.version, .details = "1 process, 1 thread", .bytes = this->csr_bytes()};
+    return {.version = library_.version,
+            .details = "1 process, 1 thread",
+            .bytes = this->csr_bytes(),
+            .start_seconds = start_seconds_};
   }
 
  protected:
   void take(std::int64_t) override {
     if constexpr (std::is_same_v<V, double>) {
+      const Stopwatch watch;
       library_.start();
+      start_seconds_ = watch.seconds();
       library_.require(library_.matrix_from_csr(library_.self, this->matrix().rows, this->matrix().cols,
                                                 this->offsets(), this->columns(), this->values(), &handle_));
       library_.require(library_.vector_around(library_.self, 1, this->matrix().cols, nullptr, &x_));
@@ -187,6 +193,7 @@ class PetscPeer : public HostPeer<V> {
 
  private:
   Library& library_ = Library::instance();
+  double start_seconds_ = 0;
   Library::Matrix* handle_ = nullptr;
   Library::Vector* x_ = nullptr;
   Library::Vector* y_ = nullptr;

@@ -1,11 +1,13 @@
 #include <weft/buffer.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "adapters.hpp"
+#include "core/timer.hpp"
 #include "python_process.hpp"
 
 namespace weft::bench {
@@ -59,6 +61,7 @@ class PythonPeer : public Peer<V> {
   std::string name() const override { return library_; }
 
   void prepare(const Csr<V>& matrix, std::int64_t) override {
+    const Stopwatch watch;
     const Array<int> offsets = narrow_offsets(matrix, name());
     nlohmann::json places;
     std::size_t size = 0;
@@ -90,6 +93,7 @@ class PythonPeer : public Peer<V> {
              .details = field<std::string>(answer, "details"),
              .bytes = field<std::size_t>(answer, "bytes"),
              .upload_seconds = field<double>(answer, "upload_seconds")};
+    info_.start_seconds = std::max(0.0, watch.seconds() - field<double>(answer, "setup_seconds"));
   }
 
   PeerInfo info() const override { return info_; }
@@ -114,7 +118,10 @@ class PythonPeer : public Peer<V> {
       send(x);
       ask({{"do", "run"}});
     }
-    return field<double>(ask({{"do", "time"}, {"products", products}}), "seconds");
+    const auto seconds = field<double>(ask({{"do", "time"}, {"products", products}}), "seconds");
+    if (!std::isfinite(seconds) || seconds < 0)
+      throw Error(ErrorCode::io, name() + ": Python's process gave an answer that makes no sense");
+    return seconds;
   }
 
  private:

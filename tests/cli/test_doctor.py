@@ -7,9 +7,10 @@ def test_report_stays_as_agreed(succeed, golden):
     # What depends on the machine, the build and the formats there are is left out.
     text = re.sub(r"^(  (version|compiler|name|isa|driver|none|gpu\d+) +).*$", r"\1<text>", text, flags=re.MULTILINE)
     text = re.sub(r"(yes|no): ", "<yes or no>: ", text)
-    head, formats = text.split("\nFormats\n")
+    head, peers, formats = re.split(r"\n(?:Peers of weft bench|Formats)\n", text)
     head = re.sub(r"\nGPU\n.*", "\nGPU\n", head, flags=re.DOTALL)
-    golden("doctor", head + "\nFormats\n" + formats.splitlines()[0] + "\n")
+    peers = re.sub(r"^(  \w+).*$", r"\1 <text>", peers, flags=re.MULTILINE)
+    golden("doctor", f"{head}\nPeers of weft bench\n{peers}\nFormats\n{formats.splitlines()[0]}\n")
 
 
 def test_without_a_gpu_the_reason_is_told_and_nothing_fails(succeed):

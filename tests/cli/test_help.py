@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-COMMANDS = ["info", "gen", "convert", "reorder", "partition", "spmv", "bench", "doctor", "tune-kernels"]
+COMMANDS = ["info", "gen", "convert", "reorder", "partition", "spmv", "bench", "report", "doctor", "tune-kernels"]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

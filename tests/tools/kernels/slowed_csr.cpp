@@ -1,11 +1,11 @@
-// A csr kernel that does its work three times.
+// A csr kernel that does its work five times.
 #include "right_csr.hpp"
 
 namespace weft::csr::WEFT_ISA_NAMESPACE {
 
 template <class V, class O>
 void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  for (int more = 0; more < 2 && product.beta == V(0); ++more) multiply_rightly(matrix, product, threads);
+  for (int more = 0; more < 4 && product.beta == V(0); ++more) multiply_rightly(matrix, product, threads);
   multiply_rightly(matrix, product, threads);
 }
 

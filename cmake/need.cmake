@@ -1,0 +1,26 @@
+# What the tool, the bench and their fuzz targets are built on, found wherever it is.
+
+# A header-only or small package: by its CMake package, else by its header (for machines where headers are carried over).
+function(weft_need package target header debian)
+  find_package(${package} QUIET)
+  if(TARGET ${target})
+    return()
+  endif()
+  string(TOUPPER ${package} upper)
+  find_path(${upper}_INCLUDE_DIR ${header})
+  if(NOT ${upper}_INCLUDE_DIR)
+    message(FATAL_ERROR "The command line tool needs ${package}: apt install ${debian}, or set ${upper}_INCLUDE_DIR, "
+                        "or leave the tool out with -DWEFT_BUILD_CLI=OFF")
+  endif()
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} INTERFACE ${${upper}_INCLUDE_DIR})
+endfunction()
+weft_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json.hpp nlohmann-json3-dev)
+weft_need(fmt fmt::fmt fmt/format.h libfmt-dev)
+get_target_property(weft_fmt_type fmt::fmt TYPE)
+if(weft_fmt_type STREQUAL "INTERFACE_LIBRARY")
+  set_property(TARGET fmt::fmt APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY)
+endif()
+foreach(target nlohmann_json::nlohmann_json fmt::fmt)
+  set_target_properties(${target} PROPERTIES IMPORTED_GLOBAL ON)
+endforeach()

@@ -1,0 +1,131 @@
+"""weft report: a page from results, and a sentence from everything else."""
+import html.parser
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+RESULTS = pathlib.Path(__file__).parents[2] / "bench/results"
+FAST = ["--seconds", "0.01", "--repeat", "2"]
+VOID = {"meta", "link", "br"}
+
+
+class Outline(html.parser.HTMLParser):
+    """Which elements a page has; fails where they do not nest."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.headings, self.ids, self.titles, self.rows = [], [], [], [], 0
+        self.feed(page)
+        assert self.open == [], f"not closed: {self.open}"
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        assert not any(name.startswith("on") for name in attributes), "no handlers in attributes"
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:,")), "nothing from elsewhere"
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag in ("h1", "h2", "h3", "h4", "h5"):
+            self.headings.append(int(tag[1]))
+        if tag == "svg":
+            assert attributes["role"] == "img" and attributes["aria-labelledby"]
+        if tag == "th":
+            assert attributes["scope"] in ("row", "col")
+        if tag == "tr":
+            self.rows += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"unexpected </{tag}>"
+
+
+@pytest.fixture(scope="module")
+def text_of_results(weft_bin):
+    return subprocess.run([weft_bin, "bench", "gen:poisson2d:20", "gen:rmat:9", "--type", "both", "--formats", "csr,coo,ell,sell",
+                           "--peers", "eigen", "--json", "-", *FAST], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def fresh(text_of_results, tmp_path):
+    path = tmp_path / "fresh.json"
+    path.write_text(text_of_results)
+    return path
+
+
+def check_page(page):
+    outline = Outline(page)
+    assert page.startswith("<!DOCTYPE html>\n<html lang=\"en\">")
+    assert len(outline.ids) == len(set(outline.ids)), "an id occurs twice"
+    for before, after in zip([0, *outline.headings], outline.headings):
+        assert after <= before + 1, "headings leave out a level"
+    assert "@import" not in page and "url(" not in page
+    return outline
+
+
+def test_page_of_a_fresh_run_has_every_part(succeed, fresh, tmp_path):
+    assert succeed("report", "fresh.json") == ""
+    page = (tmp_path / "report.html").read_text()
+    outline = check_page(page)
+    results = json.loads(fresh.read_text())
+    for part in ("Performance profile", "Roofline", "csr floor", "Bytes a nonzero against time", "GFLOP/s by matrix",
+                 "Set-up against number of products", "Set-up by its parts", "Where the entries are", "Row lengths",
+                 "All measurements", "How to repeat it", "prefers-color-scheme: dark", "@media print"):
+        assert part in page, part
+    measurements = sum(len(case["measurements"]) for case in results["cases"])
+    assert outline.rows > measurements
+    assert "times as fast as the fastest peer" in page or results["notes"]
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.name)
+def test_kept_results_give_pages(succeed, refuse, path):
+    if json.loads(path.read_text())["tool"] == "weft bench":
+        check_page(succeed("report", path, "-o", "-"))
+    else:
+        assert "tool: expected \"weft bench\"" in refuse(1, "report", path)
+
+
+def test_files_of_one_machine_are_joined(succeed, fresh, tmp_path):
+    second = json.loads(fresh.read_text())
+    second["cases"][0]["source"] = "another.mtx"
+    (tmp_path / "second.json").write_text(json.dumps(second))
+    page = succeed("report", "fresh.json", "second.json", "-o", "-")
+    check_page(page)
+    assert "another.mtx" in page and "gen:rmat:9 (second.json)" in page
+
+
+def test_files_of_two_machines_are_refused(refuse, fresh, tmp_path):
+    second = json.loads(fresh.read_text())
+    second["device"]["name"] = "another machine"
+    (tmp_path / "second.json").write_text(json.dumps(second))
+    sentence = refuse(1, "report", "fresh.json", "second.json")
+    assert "second.json" in sentence and "expected results of one machine" in sentence
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_names_that_are_markup_are_harmless(succeed, fresh, tmp_path):
+    text = fresh.read_text().replace("gen:rmat:9", "<script>alert(1)</script>").replace("eigen", "<img src=x onerror=alert(1)>")
+    fresh.write_text(text)
+    page = succeed("report", "fresh.json", "-o", "-")
+    check_page(page)
+    assert page.count("<script") == 1 and "<img" not in page
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", "NaN", "\x00", "[" * 100000, '{"tool": "weft bench", "schema": 99}'])
+def test_what_is_no_result_is_told_in_a_sentence(refuse, tmp_path, content):
+    (tmp_path / "bad.json").write_text(content)
+    sentence = refuse(1, "report", "bad.json")
+    assert sentence.startswith("weft: bad.json: ") and "expected" in sentence
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_files_and_folders_that_are_not_there(refuse, fresh, tmp_path):
+    assert "missing.json" in refuse(1, "report", "missing.json")
+    refuse(1, "report", tmp_path)
+    refuse(1, "report", "fresh.json", "-o", "no/such/folder/r.html")
+    refuse(2, "report")
