@@ -24,7 +24,7 @@ TEST(Portrait, MatrixWithoutRowsOrColumnsIsEmpty) {
 
 /// The cell of an entry is the one whose rows and columns hold it, whatever rounding does.
 TEST(Portrait, DiagonalOfAnySizeStaysOnTheDiagonal) {
-  for (Index size : {63, 64, 65, 127, 129, 640, 1000, 12345}) {
+  for (Index size : {63, 64, 65, 98, 127, 129, 206, 474, 640, 1000, 12345}) {
     Array<Offset> offsets(static_cast<std::size_t>(size) + 1);
     Array<Index> columns(static_cast<std::size_t>(size));
     Array<double> values(static_cast<std::size_t>(size));

@@ -19,7 +19,7 @@ figure{margin:0;min-width:0;break-inside:avoid}
 figure svg{display:block;width:100%;max-width:34rem;height:auto}
 figcaption{margin:.25rem 0 .5rem}
 details{border-top:1px solid var(--grid);padding:.35rem 0}summary{cursor:pointer;font-weight:600}
-.scroll{overflow-x:auto;max-width:100%}
+.scroll{overflow:auto;max-width:100%;max-height:85vh}.scroll thead th{position:sticky;top:0}
 table{border-collapse:collapse;font-size:.8125rem;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .5rem;border-bottom:1px solid var(--grid);text-align:right;white-space:nowrap;overflow-wrap:normal}
 thead th{vertical-align:bottom;white-space:normal;max-width:7rem}th{background:var(--soft);vertical-align:baseline}td{vertical-align:baseline}th[scope=row],.text{text-align:left}
@@ -33,7 +33,7 @@ dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1r
 .other{fill:var(--muted)}.other-line{stroke:var(--muted)}.roof{fill:none;stroke:var(--ink);stroke-width:1.5;stroke-dasharray:2 3}
 @page{margin:12mm}@page wide{size:A4 landscape}
 @media print{body{max-width:none;padding:0;font-size:11px}nav,th button::after{display:none}.figures{grid-template-columns:1fr 1fr}h2,h3,h4,h5,summary,p.quiet{break-after:avoid}
-.scroll{overflow:visible}.everything{page:wide}.everything table{font-size:8px}.everything th,.everything td{padding:1px 3px}.everything tbody th[scope=row]{min-width:0;max-width:9rem}.extra{display:none}tbody th[scope=row]{white-space:normal;min-width:10rem;max-width:18rem;overflow-wrap:anywhere}td.why{min-width:0}tr{break-inside:avoid}}
+.scroll{overflow:visible;max-height:none}.scroll thead th{position:static}.everything{page:wide}.everything table{font-size:8px}.everything th,.everything td{padding:1px 3px}.everything tbody th[scope=row]{min-width:0;max-width:9rem}.extra{display:none}tbody th[scope=row]{white-space:normal;min-width:10rem;max-width:18rem;overflow-wrap:anywhere}td.why{min-width:0}tr{break-inside:avoid}}
 )css";
 
 inline constexpr const char* page_script = R"js(
