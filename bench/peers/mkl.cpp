@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "adapters.hpp"
+#include "core/timer.hpp"
 #include "shared_library.hpp"
 
 namespace weft::bench {
@@ -102,19 +103,18 @@ class MklPeer : public HostPeer<V> {
     return {.version = library_.version,
             .details = "inspector-executor, GNU OpenMP",
             .bytes = this->csr_bytes(),
-            .estimated = true};
+            .estimated = true,
+            .start_seconds = start_seconds_};
   }
 
  protected:
   void take(std::int64_t products) override {
     library_.set_threads(threads());
-    require(functions_.create(&handle_, 0, this->matrix().rows, this->matrix().cols, this->offsets(),
-                              this->offsets() + 1, this->columns(), this->values()));
-    require(library_.hint_products(
-        handle_, not_transposed, general,
-        static_cast<int>(std::clamp<std::int64_t>(products, 1, std::numeric_limits<int>::max()))));
-    require(library_.hint_memory(handle_, aggressive));
-    require(library_.optimize(handle_));
+    const Stopwatch watch;
+    load_kernels();
+    start_seconds_ = watch.seconds();
+    handle_ =
+        inspect(this->matrix().rows, this->matrix().cols, this->offsets(), this->columns(), this->values(), products);
   }
 
   void multiply(const V* x, V* y) override {
@@ -122,7 +122,35 @@ class MklPeer : public HostPeer<V> {
   }
 
  private:
+  /// MKL opens the rest of itself when it is first used, which takes longer than preparing a small matrix.
+  void load_kernels() const {
+    int offsets[] = {0, 1};
+    int column = 0;
+    V value = 1, x = 1, y = 0;
+    void* one = inspect(1, 1, offsets, &column, &value, 1);
+    const int status = functions_.multiply(not_transposed, V(1), one, general, &x, V(0), &y);
+    library_.destroy(one);
+    require(status);
+  }
+
+  void* inspect(Index rows, Index cols, int* offsets, int* columns, V* values, std::int64_t products) const {
+    void* made = nullptr;
+    require(functions_.create(&made, 0, rows, cols, offsets, offsets + 1, columns, values));
+    try {
+      require(library_.hint_products(
+          made, not_transposed, general,
+          static_cast<int>(std::clamp<std::int64_t>(products, 1, std::numeric_limits<int>::max()))));
+      require(library_.hint_memory(made, aggressive));
+      require(library_.optimize(made));
+    } catch (const Error&) {
+      library_.destroy(made);
+      throw;
+    }
+    return made;
+  }
+
   const Library& library_ = Library::instance();
+  double start_seconds_ = 0;
   const Functions<V>& functions_ = library_.functions<V>();
   void* handle_ = nullptr;
 };

@@ -12,8 +12,19 @@
 #include "core/timer.hpp"
 #include "shared_library.hpp"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace weft::bench {
 namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+/// What Open MPI keeps for good when it starts is not ours to find.
+using LeaksAllowed = __lsan::ScopedDisabler;
+#else
+struct LeaksAllowed {};
+#endif
 
 /// What MPI and PETSc would change in this process for good when they start: what signals do, where messages go and
 /// which variables a child sees. All of it is put back; a Ctrl-C must end the tool as before.
@@ -93,6 +104,7 @@ struct Library {
   void start() {
     std::call_once(started_, [&] {
       const StartUpGuard guard;
+      [[maybe_unused]] const LeaksAllowed leaks;
       start_error_ = initialize();
       if (start_error_ == 0) push_handler(return_errors, nullptr);
     });

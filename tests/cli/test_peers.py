@@ -173,7 +173,7 @@ def test_a_wrong_peer_is_marked_and_fails_nothing(succeed, need, tmp_path):
     assert measurement(report, "scipy")["correct"] is False and measurement(report, "csr")["correct"] is True
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_with_all_libraries_loaded_a_signal_ends_the_tool_as_ever(weft_bin, need, tmp_path, number):
     need("scipy")
     environment = {**os.environ, **python_that(tmp_path, ""), "OMP_NUM_THREADS": "2", "WEFT_PEER_TIMEOUT": "60"}
