@@ -34,7 +34,8 @@ std::vector<Entrant> choose_entrants(const std::vector<Case>& cases) {
   for (const Case& one : cases)
     if (const Measurement* best = fastest_of(one))
       for (const Measurement& m : one.measurements)
-        if (m.counts()) scores[{m.peer, m.name}] += best->timing.median / m.timing.median;
+        // Being the fastest somewhere counts for more than being not far behind everywhere.
+        if (m.counts()) scores[{m.peer, m.name}] += std::pow(best->timing.median / m.timing.median, 4);
   for (const auto& [key, score] : scores)
     (key.first ? peers : ours).push_back({key.second, key.first, key.second == "csr" && !key.first ? 1e9 : score});
   for (std::vector<Candidate>* list : {&ours, &peers})

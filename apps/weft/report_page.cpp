@@ -89,29 +89,62 @@ class Page {
         "repeat it</a></li></ul></nav>\n";
   }
 
+  /// The same thing to say of one name on several matrices, or of several names.
+  struct Told {
+    std::string names;
+    std::string where;  // the first matrix
+    std::string what;   // behind that
+    int more = 0;       // matrices
+
+    std::string sentence(const std::string& before) const {
+      return before + names + where + (more > 0 ? fmt::format(" and {} more", more) : "") + what;
+    }
+  };
+
+  /// One for each name, those alike joined.
+  static std::vector<std::string> sentences(const std::string& before, const std::vector<Told>& names) {
+    std::vector<Told> joined;
+    for (const Told& one : names) {
+      const auto same = std::ranges::find_if(joined, [&](const Told& other) {
+        return other.where == one.where && other.what == one.what && other.more == one.more;
+      });
+      if (same == joined.end())
+        joined.push_back(one);
+      else
+        same->names += ", " + one.names;
+    }
+    std::vector<std::string> lines;
+    for (const Told& one : joined) lines.push_back(one.sentence(before));
+    return lines;
+  }
+
+  static void tell(std::vector<Told>& names, const std::string& name, const std::string& where,
+                   const std::string& what) {
+    const auto known = std::ranges::find(names, name, &Told::names);
+    if (known == names.end())
+      names.push_back({name, where, what});
+    else
+      ++known->more;
+  }
+
   /// What a reader must know before the numbers.
   void warnings() {
     constexpr std::size_t most_listed = 8;
-    std::vector<std::string> wrong, unsteady, failed;
+    std::vector<std::string> wrong;
+    std::vector<Told> failures, changing;
     for (const Case& one : report_.cases) {
       const std::string on = fmt::format(" on {} ({})", one.source, to_string(one.type));
-      std::vector<std::pair<std::string, std::string>> reasons;  // with the names that gave them
       for (const Measurement& m : one.measurements) {
-        const std::string where = m.name + on;
-        if (!m.measured()) {
-          const auto same = std::ranges::find(reasons, m.failure, &std::pair<std::string, std::string>::first);
-          if (same == reasons.end())
-            reasons.emplace_back(m.failure, m.name);
-          else
-            same->second += ", " + m.name;
-        } else if (!m.correct)
-          wrong.push_back("WRONG result: " + where + ". Its time does not count.");
+        if (!m.measured())
+          tell(failures, m.name, on, ": " + m.failure);
+        else if (!m.correct)
+          wrong.push_back("WRONG result: " + m.name + on + ". Its time does not count.");
         else if (!m.repeatable)
-          unsteady.push_back("Not the same bits every time: " + where +
-                             (m.deterministic && !m.peer ? ", though it promises them." : "."));
+          tell(changing, m.name, on, m.deterministic && !m.peer ? ", though it promises them." : ".");
       }
-      for (const auto& [reason, names] : reasons) failed.push_back("No result: " + names + on + ": " + reason);
     }
+    const std::vector<std::string> failed = sentences("No result: ", failures);
+    const std::vector<std::string> unsteady = sentences("Not the same bits every time: ", changing);
     if (wrong.empty() && unsteady.empty() && failed.empty() && report_.notes.empty()) return;
     html_ += "<section class=\"warnings\"><h2>Read this first</h2><ul>\n";
     for (const std::vector<std::string>* list :

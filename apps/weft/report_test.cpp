@@ -156,6 +156,20 @@ TEST(ReportPage, WrongAndFailedResultsAreToldFirst) {
   EXPECT_LT(page.find("No result: ell on a (f64): too wide"), results);
 }
 
+TEST(ReportPage, TheSameRefusalOnSeveralMatricesIsToldOnce) {
+  Measurement failed, other, unsteady = timed("coo", 1, true);
+  failed.name = "ell";
+  other.name = "ell:r";
+  failed.failure = other.failure = "too wide";
+  unsteady.repeatable = false;
+  const std::vector<Measurement> all = {timed("csr", 1), failed, other, unsteady};
+  const std::string page =
+      report_page({{"r.json", report_of({case_of("a", all), case_of("b", all), case_of("c", all)})}});
+  EXPECT_NE(page.find("<li>No result: ell, ell:r on a (f64) and 2 more: too wide</li>"), std::string::npos);
+  EXPECT_NE(page.find("<li>Not the same bits every time: coo on a (f64) and 2 more.</li>"), std::string::npos);
+  EXPECT_EQ(page.find("on b (f64): too wide"), std::string::npos);
+}
+
 TEST(ReportPage, ThirtyMatricesWithThirtyNamesStayUnderTwoMegabytes) {
   std::vector<Case> cases;
   for (int c = 0; c < 30; ++c) {
