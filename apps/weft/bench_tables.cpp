@@ -130,8 +130,13 @@ std::string paragraph(const std::string& text) {
 }
 
 std::string tables_of(const bench::Case& one, bool with_peers) {
-  const std::string order =
-      one.ordering == Ordering::none ? "" : fmt::format(", stored in the order {}", to_string(one.ordering));
+  std::string order;
+  if (one.ordering != Ordering::none) {
+    double seconds = 0;  // of the first format: each finds it anew
+    for (const bench::Measurement& m : one.measurements)
+      if (seconds == 0) seconds = m.setup.order;
+    order = fmt::format(", stored in the order {}, found in {}", to_string(one.ordering), seconds_text(seconds));
+  }
   return fmt::format("\n{}: {} x {}, {}, {}{}\n", one.source, count_text(one.rows), count_text(one.cols),
                      with_noun(one.nonzeros, "nonzero"), to_string(one.type), order) +
          times(one, with_peers) + storage(one) + verdict(one);
