@@ -9,7 +9,7 @@ namespace weft::WEFT_SIMT_NAMESPACE::csr {
 /// The share of a block, see merge.cuh, of Items steps a thread. The block puts the products of its entries into shared
 /// memory and gives every row as many lanes as keep all busy; a row much longer than the others gets a warp.
 template <class V, class O, int Items>
-__global__ void __launch_bounds__(::weft::simt::block_threads, 8)
+__global__ void __launch_bounds__(::weft::simt::block_threads, simt::resident_blocks(8, ::weft::simt::block_threads))
     csr_merge_block(View<V, O> matrix, const Index* __restrict__ share_rows, Carries<V> carries, Product<V> product) {
   constexpr int threads = ::weft::simt::block_threads, steps = threads * Items;
   constexpr int most_a_lane = 32;
