@@ -49,13 +49,15 @@ double measure_cpu() {
 }  // namespace
 
 CacheSweep::CacheSweep(Device device) : device_(device) {
-  constexpr std::int64_t least = 32 << 20, most = 512 << 20;
+  constexpr std::int64_t least = 32 << 20;
+  const DeviceInfo info = describe(device);
+  const std::int64_t most = std::max(least, std::min<std::int64_t>(512 << 20, info.memory_bytes / 16));
   if (device.is_cpu()) {
     const std::int64_t cache = std::max<long>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
     words_ = static_cast<std::size_t>(std::clamp(2 * cache, least, most)) / sizeof(std::uint64_t) / 2 * 2;
     host_ = Array<std::uint64_t>(words_, 1);  // one buffer is enough where it is read to its end before the product
   } else if (device.kind() == Device::Kind::gpu) {
-    words_ = static_cast<std::size_t>(std::clamp(2 * describe(device).l2_bytes, least, most)) / 16 * 2;
+    words_ = static_cast<std::size_t>(std::clamp(2 * info.l2_bytes, least, most)) / 16 * 2;
     on_device_ = DeviceBuffer<std::uint64_t>(device, 2 * words_);
   }
 }
