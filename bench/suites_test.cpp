@@ -58,6 +58,11 @@ TEST_F(Suites, RealIsSpreadOverTheSizesOfTheIndex) {
   EXPECT_THAT(real(1), testing::ElementsAre(path("d.mtx")));
 }
 
+TEST_F(Suites, RealLeavesOutMatricesTooSmallToTell) {
+  write("INDEX.tsv", "file\tnnz\na.mtx\t9999\nb.mtx\t10000\nc.mtx\t2e6\n");
+  EXPECT_THAT(real(20), testing::ElementsAre(path("b.mtx"), path("c.mtx")));
+}
+
 TEST_F(Suites, RealWithoutAnIndexTakesTheMatrixFiles) {
   write("large.mtx.gz", "0123456789");
   write("small.weft", "0");
