@@ -361,6 +361,8 @@ TEST(Report, TheTextOfAFileIsTheJson) {
   }
   report.command = "weft bench";
   EXPECT_EQ(nlohmann::ordered_json::parse(to_text(report)), to_json(report));
+  report.cases[0].measurements[1].backward_error = std::numeric_limits<double>::denorm_min();
+  EXPECT_LT(to_json(report)["cases"][0]["measurements"][1]["backward_error"], 1e-300);
   report.cases[0].measurements[0].backward_error = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(
       nlohmann::ordered_json::parse(to_text(report))["cases"][0]["measurements"][0]["backward_error"].is_null());

@@ -10,15 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "testing.hpp"
+
 namespace weft::bench {
 namespace {
-
-Measurement measured(const std::string& name, double seconds) {
-  Measurement m;
-  m.name = name;
-  m.timing.median = seconds;
-  return m;
-}
 
 EhybCase case_of(ValueType type, std::vector<Measurement> measurements) {
   EhybCase one;

@@ -7,15 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "testing.hpp"
+
 namespace weft::bench {
 namespace {
-
-Measurement measured(const std::string& name, double seconds) {
-  Measurement m;
-  m.name = name;
-  m.timing.median = seconds;
-  return m;
-}
 
 TEST(PaperSpecsum, KnowsTheTwentyMatricesOfThePaper) {
   std::set<std::string> names;

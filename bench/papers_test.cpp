@@ -8,16 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "testing.hpp"
+
 namespace weft::bench {
 namespace {
-
-Measurement measured(const std::string& name, double seconds, bool peer = false) {
-  Measurement m;
-  m.name = name;
-  m.peer = peer;
-  m.timing.median = seconds;
-  return m;
-}
 
 TEST(Papers, AFilesMatrixIsKnownByItsStem) {
   EXPECT_EQ(stem_of("some.where/cant.mtx.gz"), "cant");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -17,7 +19,10 @@ using Json = nlohmann::ordered_json;
 /// Seven digits: more than any clock has, and a result file of a suite stays small. JSON has no infinity: null.
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
-  return std::stod(fmt::format("{:.7g}", value));
+  const std::string text = fmt::format("{:.7g}", value);
+  double rounded = value;  // stays where the text is of a number too small to be read back
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
 }
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
@@ -174,12 +179,12 @@ std::string to_csv(const Report& report) {
       "first_product_seconds,median_seconds,low_seconds,high_seconds,cold_median_seconds,gflops,gigabytes_per_second,"
       "bandwidth_share,bytes_per_nonzero,break_even_products,forward_error,backward_error,peer_ratio,upload_seconds,"
       "setup_products,padding,details,failure\n";
+  const auto columns = static_cast<std::size_t>(std::ranges::count(csv, ','));  // before the last, the failure
   for (const Case& one : report.cases)
     for (const Measurement& m : one.measurements) {
       std::vector<std::string> cells = {
           csv_text(one.source),     std::string(to_string(one.type)), report.device.name(), std::to_string(one.rows),
           std::to_string(one.cols), std::to_string(one.nonzeros),     csv_text(m.name)};
-      const std::size_t known = cells.size() + 1;
       const auto add = [&](const auto& value) { cells.push_back(fmt::format("{}", value)); };
       add(m.measured() ? csv_text(m.chosen) : "");
       add(m.peer);
@@ -207,7 +212,7 @@ std::string to_csv(const Report& report) {
         add(m.peer ? "" : std::to_string(m.padding));
         add(csv_text(m.details));
       }
-      cells.resize(known + 23);
+      cells.resize(columns);
       cells.push_back(csv_text(m.failure));
       csv += fmt::format("{}\n", fmt::join(cells, ","));
     }

@@ -16,10 +16,11 @@ def agree(tmp_path):
     def ask(*runs):
         paths = []
         for place, run in enumerate(runs):
-            measurements = [{"name": name, "peer": name.startswith("peer"), "failure": None, "correct": True, "median_seconds": seconds}
+            measurements = [{"name": name, "peer": name.startswith("peer"), "failure": None, "correct": True, "median_seconds": seconds,
+                             "low_seconds": seconds, "high_seconds": seconds, "groups": 3}
                             for name, seconds in run.items()]
             path = tmp_path / f"{place}.json"
-            path.write_text(json.dumps({"cases": [{"source": "a", "type": "f64", "measurements": measurements}]}))
+            path.write_text(json.dumps({"schema": 2, "tool": "weft bench", "machine": {}, "cases": [{"source": "a", "type": "f64", "measurements": measurements}]}))
             paths.append(path)
         return subprocess.run([sys.executable, TOOL, *paths], capture_output=True, text=True)
 
@@ -50,4 +51,4 @@ def test_files_that_are_no_results_are_told(tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("[]")
     done = subprocess.run([sys.executable, TOOL, bad, bad], capture_output=True, text=True)
-    assert done.returncode == 2 and "bad.json: expected results" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "bad.json: " in done.stderr and "expected" in done.stderr and done.stderr.count("\n") == 1
