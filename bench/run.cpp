@@ -11,9 +11,9 @@
 #include <memory>
 #include <optional>
 
-#include "core/bandwidth.hpp"
 #include "core/timer.hpp"
 #include "peers/peer.hpp"
+#include "plan/bandwidth.hpp"
 #include "verify.hpp"
 #include "workspace.hpp"
 

@@ -14,12 +14,12 @@
 #include "bench/suites.hpp"
 #include "bench/summary.hpp"
 #include "bench_tables.hpp"
-#include "core/bandwidth.hpp"
 #include "draw.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "paper.hpp"
+#include "plan/bandwidth.hpp"
 #include "progress.hpp"
 
 namespace weft::app {

@@ -8,10 +8,10 @@
 
 #include "bench/machine.hpp"
 #include "bench/peers/peer.hpp"
-#include "core/bandwidth.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "plan/bandwidth.hpp"
 #include "table.hpp"
 
 namespace weft::app {

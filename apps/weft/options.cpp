@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "io/atomic_file.hpp"
+#include "core/atomic_file.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "progress.hpp"

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "io/atomic_file.hpp"
+#include "core/atomic_file.hpp"
 
 namespace weft::app {
 namespace {

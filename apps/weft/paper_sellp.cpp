@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/bandwidth.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "paper.hpp"
+#include "plan/bandwidth.hpp"
 #include "table.hpp"
 
 namespace weft::app {

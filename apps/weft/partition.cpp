@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/timer.hpp"
+#include "facts/blocks.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "structure/blocks.hpp"
 #include "table.hpp"
 
 namespace weft::app {

@@ -12,8 +12,8 @@
 
 #include "bsr.hpp"
 #include "core/timer.hpp"
+#include "facts/blocks.hpp"
 #include "shared_library.hpp"
-#include "structure/blocks.hpp"
 #endif
 
 namespace weft::bench {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "io/text_cursor.hpp"
+#include "core/text_cursor.hpp"
 
 namespace weft::generation {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 
 namespace weft::generation {
 

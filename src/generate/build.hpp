@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/parallel.hpp"
-#include "io/progress_meter.hpp"
+#include "core/progress_meter.hpp"
 
 namespace weft::generation {
 

@@ -3,11 +3,11 @@
 #include <limits>
 #include <string>
 
+#include "core/text_cursor.hpp"
 #include "generate/arguments.hpp"
 #include "generate/build.hpp"
 #include "generate/element.hpp"
 #include "generate/topology.hpp"
-#include "io/text_cursor.hpp"
 
 namespace weft::generation {
 

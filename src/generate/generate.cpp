@@ -2,9 +2,9 @@
 
 #include <string_view>
 
+#include "core/text_cursor.hpp"
 #include "generate/fem.hpp"
 #include "generate/recipes.hpp"
-#include "io/text_cursor.hpp"
 
 namespace weft {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "core/file_bytes.hpp"
 #include "generate/testing.hpp"
-#include "io/file_bytes.hpp"
 
 namespace weft {
 namespace {

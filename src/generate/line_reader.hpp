@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "io/text_cursor.hpp"
+#include "core/text_cursor.hpp"
 
 namespace weft::generation {
 

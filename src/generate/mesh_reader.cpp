@@ -6,9 +6,9 @@
 #include <limits>
 #include <string>
 
+#include "core/file_bytes.hpp"
 #include "generate/line_reader.hpp"
 #include "generate/mesh.hpp"
-#include "io/file_bytes.hpp"
 
 namespace weft::generation {
 

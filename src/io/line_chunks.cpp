@@ -5,8 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/text_cursor.hpp"
 #include "io/matrix_market_header.hpp"
-#include "io/text_cursor.hpp"
 #include "sparse/row_parts.hpp"
 
 namespace weft::io {

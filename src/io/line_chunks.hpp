@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "io/progress_meter.hpp"
+#include "core/progress_meter.hpp"
 
 namespace weft::io {
 

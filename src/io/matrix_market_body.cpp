@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text_cursor.hpp"
 #include "io/number_parser.hpp"
-#include "io/text_cursor.hpp"
 
 namespace weft::io {
 namespace {

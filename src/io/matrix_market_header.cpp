@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "io/text_cursor.hpp"
+#include "core/text_cursor.hpp"
 
 namespace weft::io {
 namespace {

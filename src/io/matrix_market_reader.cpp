@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_body.hpp"
 #include "io/matrix_market_expand.hpp"

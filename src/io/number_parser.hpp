@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/text_cursor.hpp"
 #include "io/decimal_to_double.hpp"
-#include "io/text_cursor.hpp"
 
 namespace weft::io {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/atomic_file.hpp"
 #include "core/parallel.hpp"
-#include "io/atomic_file.hpp"
-#include "io/progress_meter.hpp"
+#include "core/progress_meter.hpp"
 
 #ifdef WEFT_HAS_ZLIB
 #include <zlib.h>

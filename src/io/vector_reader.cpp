@@ -1,6 +1,6 @@
 #include <weft/io.hpp>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_body.hpp"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/parallel.hpp"
-#include "io/progress_meter.hpp"
+#include "core/progress_meter.hpp"
 #include "order/bar.hpp"
 #include "order/methods.hpp"
 #include "order/regroup.hpp"

@@ -2,7 +2,7 @@
 // of few neighbours first, and in the end the other way round.
 #include <algorithm>
 
-#include "io/progress_meter.hpp"
+#include "core/progress_meter.hpp"
 #include "order/graph.hpp"
 #include "order/methods.hpp"
 #include "order/regroup.hpp"

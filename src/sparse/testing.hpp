@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-/// What the tests of src/sparse and src/structure share: a matrix as a std::map, and small makers.
+/// What the tests of src/sparse and src/facts share: a matrix as a std::map, and small makers.
 namespace weft::testing {
 
 template <class V>

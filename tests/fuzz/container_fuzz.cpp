@@ -6,9 +6,9 @@
 #include <cstring>
 #include <memory>
 
-#include "io/container_testing.hpp"
-#include "io/csr_container.hpp"
 #include "require.hpp"
+#include "store/container_testing.hpp"
+#include "store/csr_container.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/decompress.hpp"
+#include "core/decompress.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_header.hpp"
 #include "require.hpp"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "formats/registry.hpp"
-#include "io/container_testing.hpp"
-#include "io/csr_container.hpp"
-#include "io/packed_container.hpp"
 #include "require.hpp"
+#include "store/container_testing.hpp"
+#include "store/csr_container.hpp"
+#include "store/packed_container.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "order/partition/file.hpp"
+#include "io/partition_file.hpp"
 #include "require.hpp"
 
 /// Whatever the bytes are, the reader answers with a partition of the rows it was asked for or with an Error.

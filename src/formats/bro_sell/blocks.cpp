@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "facts/blocks.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
-#include "structure/blocks.hpp"
 
 namespace weft::bro_sell {
 namespace {

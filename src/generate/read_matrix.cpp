@@ -1,8 +1,8 @@
 #include <weft/generate.hpp>
 #include <weft/io.hpp>
 
-#include "io/csr_container.hpp"
 #include "io/matrix_market.hpp"
+#include "store/csr_container.hpp"
 
 namespace weft {
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <span>
 
-#include "io/checksum.hpp"
-#include "io/container.hpp"
-#include "io/container_layout.hpp"
+#include "store/checksum.hpp"
+#include "store/container.hpp"
+#include "store/container_layout.hpp"
 
 namespace weft::io::testing {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <charconv>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
+#include "core/text_cursor.hpp"
 #include "io/matrix_market_header.hpp"
-#include "io/text_cursor.hpp"
+#include "io/partition_file.hpp"
 #include "io/text_writer.hpp"
-#include "order/partition/file.hpp"
 
 namespace weft {
 namespace ordering {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 
 namespace weft::io {
 

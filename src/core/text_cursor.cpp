@@ -1,4 +1,4 @@
-#include "io/text_cursor.hpp"
+#include "core/text_cursor.hpp"
 
 #include <algorithm>
 

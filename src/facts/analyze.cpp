@@ -6,10 +6,10 @@
 #include <span>
 
 #include "core/parallel.hpp"
+#include "facts/blocks.hpp"
+#include "facts/distinct.hpp"
+#include "facts/tally_pool.hpp"
 #include "sparse/row_parts.hpp"
-#include "structure/blocks.hpp"
-#include "structure/distinct.hpp"
-#include "structure/tally_pool.hpp"
 
 namespace weft {
 namespace {

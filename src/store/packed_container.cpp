@@ -1,11 +1,11 @@
-#include "io/packed_container.hpp"
+#include "store/packed_container.hpp"
 
 #include <weft/io.hpp>
 
 #include <algorithm>
 
 #include "core/parallel.hpp"
-#include "io/csr_container.hpp"
+#include "store/csr_container.hpp"
 
 namespace weft {
 namespace io {

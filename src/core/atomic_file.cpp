@@ -1,4 +1,4 @@
-#include "io/atomic_file.hpp"
+#include "core/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 
 namespace weft {
 namespace io {

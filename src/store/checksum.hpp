@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "io/progress_meter.hpp"
+#include "core/progress_meter.hpp"
 
 namespace weft::io {
 

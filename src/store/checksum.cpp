@@ -1,4 +1,4 @@
-#include "io/checksum.hpp"
+#include "store/checksum.hpp"
 
 #include <bit>
 #include <cstring>

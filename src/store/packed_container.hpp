@@ -2,7 +2,7 @@
 #include <weft/csr.hpp>
 
 #include "formats/registry.hpp"
-#include "io/container.hpp"
+#include "store/container.hpp"
 
 // Matrices that a .weft file keeps as a format does, not as csr.
 namespace weft::io {

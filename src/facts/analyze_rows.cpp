@@ -4,8 +4,8 @@
 #include <map>
 
 #include "core/parallel.hpp"
+#include "facts/tally_pool.hpp"
 #include "sparse/row_parts.hpp"
-#include "structure/tally_pool.hpp"
 
 namespace weft {
 namespace {

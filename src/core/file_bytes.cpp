@@ -1,4 +1,4 @@
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <system_error>
 
-#include "io/decompress.hpp"
+#include "core/decompress.hpp"
 
 namespace weft::io {
 namespace {

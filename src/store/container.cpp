@@ -1,12 +1,12 @@
-#include "io/container.hpp"
+#include "store/container.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "io/checksum.hpp"
-#include "io/container_layout.hpp"
-#include "io/progress_meter.hpp"
-#include "io/text_cursor.hpp"
+#include "core/progress_meter.hpp"
+#include "core/text_cursor.hpp"
+#include "store/checksum.hpp"
+#include "store/container_layout.hpp"
 
 namespace weft::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "structure/blocks.hpp"
+#include "facts/blocks.hpp"
 
 #include <array>
 #include <atomic>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/file_bytes.hpp"
+#include "core/file_bytes.hpp"
 
 namespace weft::io {
 

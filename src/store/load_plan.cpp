@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "io/csr_container.hpp"
-#include "io/packed_container.hpp"
 #include "plan/build.hpp"
+#include "store/csr_container.hpp"
+#include "store/packed_container.hpp"
 
 namespace weft {
 namespace {

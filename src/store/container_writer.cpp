@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "io/atomic_file.hpp"
-#include "io/checksum.hpp"
-#include "io/container.hpp"
-#include "io/container_layout.hpp"
-#include "io/progress_meter.hpp"
+#include "core/atomic_file.hpp"
+#include "core/progress_meter.hpp"
+#include "store/checksum.hpp"
+#include "store/container.hpp"
+#include "store/container_layout.hpp"
 
 namespace weft::io {
 

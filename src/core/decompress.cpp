@@ -1,4 +1,4 @@
-#include "io/decompress.hpp"
+#include "core/decompress.hpp"
 
 #include <weft/error.hpp>
 

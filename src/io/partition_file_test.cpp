@@ -1,4 +1,4 @@
-#include "order/partition/file.hpp"
+#include "io/partition_file.hpp"
 
 #include <gtest/gtest.h>
 

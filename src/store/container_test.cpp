@@ -1,10 +1,10 @@
-#include "io/container.hpp"
+#include "store/container.hpp"
 
 #include <cstring>
 
-#include "io/container_testing.hpp"
-#include "io/csr_container.hpp"
 #include "io/io_testing.hpp"
+#include "store/container_testing.hpp"
+#include "store/csr_container.hpp"
 
 namespace weft::io::testing {
 namespace {

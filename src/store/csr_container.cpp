@@ -1,4 +1,4 @@
-#include "io/csr_container.hpp"
+#include "store/csr_container.hpp"
 
 #include <weft/io.hpp>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
-#include "io/packed_container.hpp"
 #include "sparse/row_parts.hpp"
+#include "store/packed_container.hpp"
 
 namespace weft {
 namespace io {

@@ -1,4 +1,4 @@
-#include "core/bandwidth.hpp"
+#include "plan/bandwidth.hpp"
 
 #include <weft/buffer.hpp>
 

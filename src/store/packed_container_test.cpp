@@ -1,4 +1,4 @@
-#include "io/packed_container.hpp"
+#include "store/packed_container.hpp"
 
 #include <weft/generate.hpp>
 #include <weft/io.hpp>
@@ -8,9 +8,9 @@
 #include <limits>
 #include <random>
 
-#include "io/container_testing.hpp"
-#include "io/csr_container.hpp"
 #include "io/io_testing.hpp"
+#include "store/container_testing.hpp"
+#include "store/csr_container.hpp"
 
 namespace weft::io::testing {
 namespace {

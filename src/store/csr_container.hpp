@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "io/container.hpp"
+#include "store/container.hpp"
 
 namespace weft::io {
 
