@@ -48,6 +48,9 @@ struct DeviceInfo {
 /// Throws Error(no_device), saying why, when the device cannot be used here.
 DeviceInfo describe(Device device);
 
+/// Throws Error(no_device), with the reason, unless the device can be used here. Quick: asks for no properties.
+void require_usable(Device device);
+
 /// The devices that work here and now, the CPU first. The emulator is listed only by builds that contain it.
 std::vector<Device> available_devices();
 

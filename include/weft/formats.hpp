@@ -36,8 +36,6 @@ struct FormatInfo {
   std::vector<Device::Kind> devices;
   std::vector<ValueType> types;
   bool deterministic = true;
-  /// Op::transpose works on a stored transposed matrix (twice the memory), else by a kernel of its own.
-  bool stores_transpose = true;
   std::vector<VariantInfo> variants;  ///< empty when there is just one way; the format's plain name chooses among them
   std::vector<ParameterInfo> parameters;
   bool storable = false;  ///< `write_weft_as` can write a matrix in this format

@@ -2,12 +2,15 @@
 #include <weft/buffer.hpp>
 #include <weft/csr.hpp>
 #include <weft/device.hpp>
+#include <weft/linear_operator.hpp>
 #include <weft/order.hpp>
 #include <weft/partition.hpp>
 #include <weft/runtime.hpp>
+#include <weft/source.hpp>
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,18 +23,30 @@ struct Vectors {
   std::span<T> data;
   int count = 1;
   std::size_t stride = 0;
+
+  operator Vectors<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, count, stride};
+  }
 };
 template <class T>
 struct DeviceVectors {
   DeviceSpan<T> data;
   int count = 1;
   std::size_t stride = 0;
+
+  operator DeviceVectors<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, count, stride};
+  }
 };
 
 struct PlanOptions {
-  Device device = Device::cpu();
-  std::string format = "auto";      ///< a name of the registry, "csr" or with a variant "csr:vector", or "auto"
-  Ordering order = Ordering::none;  ///< store the matrix in this order; x and y stay in yours
+  std::optional<Device> device = {};  ///< where to multiply; none: where the matrix is
+  std::string format = "auto";        ///< a name of the registry, "csr" or with a variant "csr:vector", or "auto"
+  Ordering order = Ordering::none;    ///< store the matrix in this order; x and y stay in yours
   /// For formats that keep the rows in parts: take these, in your numbering of the rows. None: they find their own.
   /// Other formats do not look at it.
   std::shared_ptr<const Partition> partition = nullptr;
@@ -62,13 +77,10 @@ struct PlanInfo {
   Offset nonzeros = 0;
   std::size_t bytes = 0;  ///< what the device holds for the matrix (and its transpose, if asked for)
   double bytes_per_nonzero = 0;
-  Offset padding = 0;            ///< entries stored besides the matrix's own (without the transposed matrix)
-  double setup_seconds = 0;      ///< building the chosen format
-  double upload_seconds = 0;     ///< the part of it that only moved the matrix, as csr, to the device; 0 if not told
-  double partition_seconds = 0;  ///< the part of it that put rows into parts; 0 for formats without
-  double ordering_seconds = 0;   ///< finding the order and reordering the matrix
-  double planning_seconds = 0;   ///< everything between the call of plan() and its return
-  double product_seconds = 0;    ///< measured by auto; 0 for a named format
+  Offset padding = 0;           ///< entries stored besides the matrix's own (without the transposed matrix)
+  SetupTimes setup;             ///< of the chosen format (and its transpose), with what it needed of the source
+  double planning_seconds = 0;  ///< everything between the call of plan() and its return
+  double product_seconds = 0;   ///< measured by auto; 0 for a named format
   bool deterministic = true;
   bool transpose = false;
   bool stored = false;  ///< `load_plan` took the format from the file as it was
@@ -77,38 +89,46 @@ struct PlanInfo {
 std::ostream& operator<<(std::ostream& out, const PlanInfo& info);
 
 template <Value V>
-class Operator;
+class PlanState;
 
 /// A matrix made ready to multiply on one device. Made by `plan`; cheap to move. `apply` allocates nothing, never waits
-/// on the host, and on a GPU works on the caller's stream and inside CUDA graphs. One Plan may be applied from one
-/// thread (or stream) at a time, since formats keep a workspace.
+/// on the host, and on a GPU works on the caller's stream and inside CUDA graphs (the variant csr:speculative-cpu,
+/// which must be requested by name, is the one exception: it waits). One Plan may be applied from one thread (or
+/// stream) at a time, since formats keep a workspace.
 ///
-/// Every overload computes y = alpha op(A) x + beta y. beta == 0 never reads y, alpha == 0 never reads x. x and y must
-/// not overlap. Wrong lengths, a device other than the plan's, and Op::transpose on a plan made without `.transpose =
-/// true` throw Error(invalid_argument).
+/// Every overload computes y = alpha op(A) x + beta y. beta == 0 never reads y, alpha == 0 never reads x. Wrong
+/// lengths, overlapping x and y, a device other than the plan's, and Op::transpose on a plan made without `.transpose =
+/// true` throw Error(invalid_argument); so does every use of a plan that was moved from.
 template <Value V>
-class Plan {
+class Plan final : public LinearOperator<V> {
  public:
-  explicit Plan(std::unique_ptr<Operator<V>> forward, std::unique_ptr<Operator<V>> transposed, Array<Offset> positions,
-                PlanInfo info);
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
-  ~Plan();
+  ~Plan() override;
 
-  void apply(std::span<const V> x, std::span<V> y) { apply(Op::none, V(1), x, V(0), y); }
-  void apply(V alpha, std::span<const V> x, V beta, std::span<V> y) { apply(Op::none, alpha, x, beta, y); }
-  void apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y);
-  void apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y);
+  void apply(std::span<const V> x, std::span<V> y) const { apply(Op::none, V(1), x, V(0), y); }
+  void apply(V alpha, std::span<const V> x, V beta, std::span<V> y) const { apply(Op::none, alpha, x, beta, y); }
+  void apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y) const;
+  void apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y) const;
 
-  void apply(DeviceSpan<const V> x, DeviceSpan<V> y, Stream stream = {}) { apply(Op::none, V(1), x, V(0), y, stream); }
-  void apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {}) {
+  void apply(DeviceSpan<const V> x, DeviceSpan<V> y, Stream stream = {}) const {
+    apply(Op::none, V(1), x, V(0), y, stream);
+  }
+  void apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {}) const {
     apply(Op::none, alpha, x, beta, y, stream);
   }
-  void apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {});
-  void apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream = {});
+  void apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {}) const;
+  void apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream = {}) const;
+
+  /// As a LinearOperator: vectors on the plan's device, whichever that is.
+  void apply(V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream = {}) const override;
+  void apply(const Vector<V>& x, Vector<V>& y, Stream stream = {}) const { apply(V(1), x, V(0), y, stream); }
+  void apply(V alpha, const Vector<V>& x, V beta, Vector<V>& y, Stream stream = {}) const {
+    apply(alpha, VectorView<const V>(x), beta, VectorView<V>(y), stream);
+  }
 
   /// The order that the plan keeps rows and columns in; empty parts keep the caller's. A solver that keeps its vectors
-  /// in it saves every product the way there and back:
+  /// in it avoids permuting x and y on every product:
   ///
   ///   const Order order = plan.ordering();
   ///   gather(b, order.rows, own_b);      // once
@@ -123,41 +143,52 @@ class Plan {
   /// but for their order (up to rounding with a PlanOptions::order). Formats without an order of their own do what
   /// `apply` does. Never the transposed matrix: that one is stored in an order of its own. Throws as `apply`, and
   /// Error(invalid_argument) before the first call of `ordering`.
-  void apply_in_order(std::span<const V> x, std::span<V> y) { apply_in_order(V(1), x, V(0), y); }
-  void apply_in_order(V alpha, std::span<const V> x, V beta, std::span<V> y);
-  void apply_in_order(V alpha, Vectors<const V> x, V beta, Vectors<V> y);
-  void apply_in_order(DeviceSpan<const V> x, DeviceSpan<V> y, Stream stream = {}) {
+  void apply_in_order(std::span<const V> x, std::span<V> y) const { apply_in_order(V(1), x, V(0), y); }
+  void apply_in_order(V alpha, std::span<const V> x, V beta, std::span<V> y) const;
+  void apply_in_order(V alpha, Vectors<const V> x, V beta, Vectors<V> y) const;
+  void apply_in_order(DeviceSpan<const V> x, DeviceSpan<V> y, Stream stream = {}) const {
     apply_in_order(V(1), x, V(0), y, stream);
   }
-  void apply_in_order(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {});
-  void apply_in_order(V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream = {});
+  void apply_in_order(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream = {}) const;
+  void apply_in_order(V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream = {}) const;
 
-  /// New numbers for the same pattern, in the order of the Csr the plan was made from. No new planning.
+  /// New numbers for the same pattern, in the order of the matrix the plan was made from: on the host, or on the plan's
+  /// device. No new planning. Done when it returns.
   void update_values(std::span<const V> csr_values);
+  void update_values(DeviceSpan<const V> csr_values);
 
-  const PlanInfo& info() const { return info_; }
-  Device device() const { return info_.device; }
+  const PlanInfo& info() const;
+  Index rows() const override { return info().rows; }
+  Index cols() const override { return info().cols; }
+  Device device() const override { return info().device; }
 
  private:
-  enum class Way { callers, in_order, transposed };
-  void run(Way way, V alpha, Vectors<const V> x, V beta, Vectors<V> y);
-  void run(Way way, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream);
-  void run(Way way, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y, std::size_t y_size,
-           std::size_t y_stride, int count, Stream stream);
-  std::unique_ptr<Operator<V>> forward_;
-  std::unique_ptr<Operator<V>> transposed_;
-  Array<Offset> positions_;  // entry of the transposed matrix -> entry of the matrix
-  PlanInfo info_;
-  bool ordered_ = false;  // `ordering` has been called
+  friend class PlanState<V>;
+  explicit Plan(std::unique_ptr<PlanState<V>> state);
+  PlanState<V>& state() const;  // throws when it was moved from
+  std::unique_ptr<PlanState<V>> state_;
 };
 
-/// Chooses a format for `matrix` (which must be canonical) and builds it. The plan may share the matrix's arrays; after
-/// changing them call update_values. Throws Error(invalid_argument) for an unknown format (naming those there are)
+/// Chooses a format for the matrix (which must be canonical) and builds it. The plan may share or borrow the matrix's
+/// arrays (see MatrixSource): csr does, other formats keep at most its row offsets. After changing values call
+/// update_values. Throws Error(invalid_argument) for an unknown format (naming those there are)
 /// and for a partition that is not one of the matrix's rows,
-/// Error(unsupported) when the named format cannot do what is asked (naming those that can) or the matrix cannot be put
-/// in the order asked for, Error(no_device).
+/// Error(unsupported) when the named format cannot do what is requested (naming those that can) or the matrix cannot be
+/// put in the requested order, Error(no_device).
 template <Value V>
-Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options = {});
+Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options = {});
+template <Value V>
+Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options = {}) {
+  return plan(MatrixSource<V>(matrix), options);
+}
+template <Value V, OffsetType O>
+Plan<V> plan(const CsrView<V, O>& matrix, const PlanOptions& options = {}) {
+  return plan(MatrixSource<V>(matrix), options);
+}
+template <Value V, OffsetType O>
+Plan<V> plan(const DeviceCsr<V, O>& matrix, const PlanOptions& options = {}) {
+  return plan(MatrixSource<V>(matrix), options);
+}
 
 /// Plans the matrix of a .weft file. One that is stored in a packed format (see write_weft_as in io.hpp) is used as it
 /// is stored, without encoding it anew, when `options.format` is "auto" or that format's plain name and no other

@@ -1,33 +1,20 @@
 #pragma once
 #include <weft/buffer.hpp>
+#include <weft/source.hpp>
 #include <weft/types.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 namespace weft {
 
-/// The caller's own CSR arrays in the memory of one device: rows + 1 offsets, of 32 or 64 bits, and as many columns as
-/// values. What they hold is not checked, which would cost as much as the product: offsets start at 0, never fall and
-/// end at the number of values; columns are in 0..cols-1. They need not ascend inside a row.
-template <Value V, class O = Offset>
-  requires(std::same_as<O, std::int32_t> || std::same_as<O, Offset>)
-struct DeviceCsr {
-  Index rows = 0;
-  Index cols = 0;
-  DeviceSpan<const O> offsets;
-  DeviceSpan<const Index> columns;
-  DeviceSpan<const V> values;
-};
-
 /// How `spmv` goes about it; both give the same bits every time. `merge` gives equal shares of rows + entries to all;
 /// `speculative` gives equal tiles of entries to all and mends what empty rows have put in the wrong place.
 enum class SpmvAlgorithm { merge, speculative };
 
 /// The bytes `spmv` needs for a matrix of this size. Depends on its rows and the number of its entries only.
-template <Value V, class O>
+template <Value V, OffsetType O>
 std::size_t spmv_workspace_bytes(const DeviceCsr<V, O>& matrix, SpmvAlgorithm algorithm = SpmvAlgorithm::merge);
 
 /// y = alpha A x + beta y without a plan, for a matrix that is on the GPU (or the emulator) already and is multiplied a
@@ -35,7 +22,7 @@ std::size_t spmv_workspace_bytes(const DeviceCsr<V, O>& matrix, SpmvAlgorithm al
 /// capture them. beta == 0 never reads y, alpha == 0 never reads x; x and y must not overlap. `workspace`, of
 /// spmv_workspace_bytes and aligned to 16 bytes, is scratch memory of this call until its work on `stream` is done.
 /// Throws Error(invalid_argument) for wrong lengths and for arrays on different devices.
-template <Value V, class O>
+template <Value V, OffsetType O>
 void spmv(std::type_identity_t<V> alpha, const DeviceCsr<V, O>& matrix, DeviceSpan<const std::type_identity_t<V>> x,
           std::type_identity_t<V> beta, DeviceSpan<std::type_identity_t<V>> y, DeviceSpan<std::byte> workspace,
           SpmvAlgorithm algorithm = SpmvAlgorithm::merge, Stream stream = {});

@@ -9,11 +9,14 @@
 #include <weft/formats.hpp>
 #include <weft/generate.hpp>
 #include <weft/io.hpp>
+#include <weft/linear_operator.hpp>
 #include <weft/order.hpp>
 #include <weft/partition.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime.hpp>
+#include <weft/source.hpp>
 #include <weft/spmv.hpp>
 #include <weft/structure.hpp>
 #include <weft/types.hpp>
+#include <weft/vector.hpp>
 #include <weft/version.hpp>

@@ -132,6 +132,11 @@ void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream st
   require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)), "copying to the GPU");
 }
 
+void copy_inside(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
+  CurrentDevice current(Device::gpu(index));
+  require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, native(stream)), "copying on the GPU");
+}
+
 void copy_out(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
   CurrentDevice current(Device::gpu(index));
   require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, native(stream)), "copying from the GPU");
@@ -217,6 +222,7 @@ void release(int, void*) noexcept {}
 void* allocate_mapped(int, std::size_t) { refuse(); }
 void release_mapped(void*) noexcept {}
 void copy_in(int, void*, const void*, std::size_t, Stream) { refuse(); }
+void copy_inside(int, void*, const void*, std::size_t, Stream) { refuse(); }
 void copy_out(int, void*, const void*, std::size_t, Stream) { refuse(); }
 void synchronize(int, Stream) { refuse(); }
 bool is_done(int, Stream) { refuse(); }

@@ -19,6 +19,7 @@ void release(int index, void* memory) noexcept;
 void* allocate_mapped(int index, std::size_t bytes);
 void release_mapped(void* memory) noexcept;
 void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream);
+void copy_inside(int index, void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_out(int index, void* to, const void* from, std::size_t bytes, Stream stream);
 void synchronize(int index, Stream stream);
 /// Whether all work queued on `stream` is done; throws what went wrong there.

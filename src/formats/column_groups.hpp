@@ -13,6 +13,9 @@
 // How the formats made of slices (a few rows of the same width) lay a slice out, on every device.
 namespace weft {
 
+/// Rows of slices count as long that have more entries than this on average.
+inline constexpr int long_rows_from = 48;
+
 /// Padding is told by its column; its value is 0 and must not be multiplied with anything, since 0 times infinity is
 /// not 0.
 template <class Column>

@@ -1,4 +1,5 @@
 #pragma once
+#include <weft/buffer.hpp>
 #include <weft/device.hpp>
 #include <weft/order.hpp>
 #include <weft/partition.hpp>
@@ -22,6 +23,17 @@ struct Product {
   V* y = nullptr;
   std::size_t y_stride = 0;
   int count = 1;
+
+  /// `width` vectors from vector `first` on; x may be null where the matrix has no columns.
+  constexpr Product part(int first, int width) const {
+    Product some = *this;
+    if (x) some.x += static_cast<std::size_t>(first) * x_stride;
+    some.y += static_cast<std::size_t>(first) * y_stride;
+    some.count = width;
+    return some;
+  }
+  constexpr const V* x_of(int vector) const { return x + static_cast<std::size_t>(vector) * x_stride; }
+  constexpr V* y_of(int vector) const { return y + static_cast<std::size_t>(vector) * y_stride; }
 };
 
 /// The most vectors one `apply` takes; the plan cuts longer lists into such groups.
@@ -33,13 +45,10 @@ struct OperatorInfo {
   std::string details;  ///< parameters it chose, one line for people
   std::size_t bytes = 0;
   Offset padding = 0;  ///< entries stored besides the matrix's own
-  /// The part of the set-up that only moved the matrix, as csr, to the device (and in sell gave that copy back).
-  double upload_seconds = 0;
-  double partition_seconds = 0;  ///< the part of it that put rows into parts
 };
 
-/// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait, and
-/// uses only `stream`.
+/// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait (but
+/// for variants that say so, see VariantInfo::waits), and uses only `stream`.
 template <Value V>
 class Operator {
  public:
@@ -49,8 +58,15 @@ class Operator {
   virtual ~Operator() = default;
 
   virtual void apply(const Product<V>& product, Stream stream) = 0;
-  /// New values in the order of the Csr the operator was built from; the length has been checked.
+  /// New values in the order of the matrix the operator was built from; the length has been checked. Done when it
+  /// returns.
   virtual void update_values(std::span<const V> csr_values) = 0;
+  /// The same with values on the operator's device, a GPU or the emulator.
+  virtual void update_values(DeviceSpan<const V> csr_values) {
+    Array<V> host(csr_values.size());
+    detail::copy_to_host(csr_values.device(), host.data(), csr_values.data(), host.bytes(), {});
+    update_values(std::span<const V>(host));
+  }
   virtual OperatorInfo info() const = 0;
 
   /// The order that the format keeps rows and columns in, which saves it the way to the caller's and back; empty: it

@@ -42,7 +42,12 @@ const std::vector<const Format*>& registry() {
 const std::vector<FormatInfo>& formats() {
   static const std::vector<FormatInfo> infos = [] {
     std::vector<FormatInfo> result;
-    for (const Format* format : registry()) result.push_back(format->info);
+    for (const Format* format : registry()) {
+      FormatInfo& info = result.emplace_back(format->info);
+      for_each_value_type([&]<class V>(std::type_identity<V>) {
+        if (format->build.get<V>()) info.types.push_back(value_type<V>);
+      });
+    }
     return result;
   }();
   return infos;
@@ -50,7 +55,9 @@ const std::vector<FormatInfo>& formats() {
 
 bool Format::runs_on(Device::Kind kind) const { return std::ranges::find(info.devices, kind) != info.devices.end(); }
 
-bool Format::has_type(ValueType type) const { return std::ranges::find(info.types, type) != info.types.end(); }
+bool Format::has_type(ValueType type) const {
+  return with_value_type(type, [&]<class V>(std::type_identity<V>) { return build.get<V>() != nullptr; });
+}
 
 std::string full_name(const FormatInfo& format, const std::string& variant) {
   return variant.empty() ? format.name : format.name + ":" + variant;

@@ -3,17 +3,20 @@
 #include <weft/formats.hpp>
 #include <weft/partition.hpp>
 #include <weft/plan.hpp>
+#include <weft/source.hpp>
 #include <weft/structure.hpp>
 
+#include <any>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/value_types.hpp"
 #include "formats/operator.hpp"
 #include "formats/stored.hpp"
-#include "simt/tuning.hpp"
+#include "sparse/source_state.hpp"
 
 namespace weft {
 
@@ -21,52 +24,43 @@ struct BuildOptions {
   Device device;
   std::string variant = {};  ///< empty: the format chooses
   Progress progress = {};
-  std::optional<simt::Tuning> tuning = {};              ///< none: the numbers kept for the device
+  std::any tuning = {};  ///< the format's Tuning, for tests and `weft tune-kernels`; none: the numbers of the device
   std::map<std::string, std::int64_t> parameters = {};  ///< as given by the user; in their ranges
   /// Of the rows of the matrix to build (and its columns alike, if it is square); none: find one, if you need one.
   std::shared_ptr<const Partition> partition = nullptr;
   std::optional<Device> store_for =
-      {};  ///< in `store`: the device that will load it; it may not be there. None: choose
+      {};                       ///< in `store`: the device that will load it; it may not be there. None: choose
+  SetupTimes* times = nullptr;  ///< where the builder adds what it spent on a partition; null: nobody wants to know
 
   std::int64_t parameter(const std::string& name, std::int64_t otherwise) const {
     const auto found = parameters.find(name);
     return found == parameters.end() ? otherwise : found->second;
   }
+  /// The format's Tuning to use.
+  template <class T>
+  T tuning_as() const {
+    if (const T* given = std::any_cast<T>(&tuning)) return *given;
+    return T::on(device);
+  }
   bool has(const std::string& name) const { return parameters.contains(name); }
 };
 
-template <Value V>
-using Builder = std::unique_ptr<Operator<V>> (*)(const Csr<V>& matrix, const BuildOptions& options);
+template <class V>
+using Builder = std::unique_ptr<Operator<V>> (*)(const MatrixSource<V>& source, const BuildOptions& options);
 
 /// One format as the rest of the library sees it. Each format's folder defines one; registry.cpp lists them.
 struct Format {
   FormatInfo info;
-  Builder<float> build_f32 = nullptr;
-  Builder<double> build_f64 = nullptr;
+  PerValue<Builder> build;  ///< null for types that the format does not have
   /// About how many products its set-up costs, for the planner's budget before anything was measured.
   double setup_products = 10;
-  /// Why `auto` should not try this format on this matrix; empty when it may. Null: never a reason. It is told only
-  /// what is cheap to find out: planning for a few products must not cost more than they do.
+  /// Why `auto` should not try this format on this matrix; empty when it may. Null: never a reason. It is given only
+  /// what is cheap to compute: planning for a few products must not cost more than they do.
   std::string (*rules_out)(const RowLengths& rows, Device device) = nullptr;
+  PerValue<Storing> storing;   ///< for formats that files can hold (info.storable)
+  bool stores_halves = false;  ///< keeps half of a symmetric matrix, where others keep all of it
+  bool yardstick = false;      ///< `auto` builds it first and judges the others by it; one format of the registry
 
-  /// For formats that files can hold (info.storable).
-  Storing<float> storing_f32 = {};
-  Storing<double> storing_f64 = {};
-
-  template <Value V>
-  const Storing<V>& storing() const {
-    if constexpr (std::same_as<V, float>)
-      return storing_f32;
-    else
-      return storing_f64;
-  }
-  template <Value V>
-  Builder<V> builder() const {
-    if constexpr (std::same_as<V, float>)
-      return build_f32;
-    else
-      return build_f64;
-  }
   bool runs_on(Device::Kind kind) const;
   bool has_type(ValueType type) const;
 };

@@ -61,7 +61,7 @@ struct Loaded {
 
 /// What a format that can be stored provides; all null for one that cannot. The values are the array "values", which
 /// has elements of V.
-template <Value V>
+template <class V>
 struct Storing {
   StoredArrays (*store)(const Csr<V>& matrix, const BuildOptions& options) = nullptr;
   /// The matrix that arrays from anywhere hold. Nothing is believed: every size, width and number is checked. Throws

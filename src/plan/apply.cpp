@@ -1,48 +1,122 @@
+// Plan: what is checked before a product, and what is given to the operator.
 #include <weft/error.hpp>
 #include <weft/plan.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "core/parallel.hpp"
-#include "formats/operator.hpp"
+#include "plan/plan_state.hpp"
 
 namespace weft {
 namespace {
 
+[[noreturn]] void refuse(const std::string& sentence) { throw Error(ErrorCode::invalid_argument, sentence); }
+
 [[noreturn]] void wrong_length(const char* what, std::size_t given, std::size_t expected) {
-  throw Error(ErrorCode::invalid_argument, std::string(what) + " has " + std::to_string(given) +
-                                               " elements, but the matrix needs " + std::to_string(expected));
+  refuse(std::string(what) + " has " + std::to_string(given) + " elements, but the matrix needs " +
+         std::to_string(expected));
 }
 
 void require_device(Device given, Device planned, const char* what) {
   if (given == planned) return;
-  throw Error(ErrorCode::invalid_argument, std::string(what) + " is on " + given.name() + ", but the plan is for " +
-                                               planned.name() + "; make the plan with .device = that device");
+  refuse(std::string(what) + " is on " + given.name() + ", but the plan is for " + planned.name() +
+         "; make the plan with .device = that device");
 }
 
-/// A single vector has exactly `length` elements; several need room for the last one, which has no gap behind it.
-void require_length(const char* what, std::size_t given, std::size_t length, int count, std::size_t stride) {
+/// The vectors of one side of a product.
+template <class T>
+struct Side {
+  T* data;
+  std::size_t size;
+  std::size_t stride;
+  int count;
+  Device device;
+};
+template <class T>
+Side<T> side(Vectors<T> vectors) {
+  return {vectors.data.data(), vectors.data.size(), vectors.stride, vectors.count, Device::cpu()};
+}
+template <class T>
+Side<T> side(DeviceVectors<T> vectors) {
+  return {vectors.data.data(), vectors.data.size(), vectors.stride, vectors.count, vectors.data.device()};
+}
+template <class T>
+Side<T> side(VectorView<T> vector) {
+  return {vector.data(), vector.size(), vector.size(), 1, vector.device()};
+}
+
+/// A single vector has exactly `length` elements; several need room for the last one, which has no gap after it.
+template <class T>
+void require_length(const char* what, const Side<T>& given, std::size_t length) {
   std::size_t needed = length;
-  if (count > 1 && length > 0) {
-    const auto gaps = static_cast<std::size_t>(count - 1);
+  if (given.count > 1 && length > 0) {
+    const auto gaps = static_cast<std::size_t>(given.count - 1);
     const std::size_t most =
-        std::numeric_limits<std::size_t>::max() - length;  // so that a mad stride cannot wrap around
-    needed += std::min(stride, most / gaps) * gaps;
+        std::numeric_limits<std::size_t>::max() - length;  // so that an absurd stride cannot wrap around
+    needed += std::min(given.stride, most / gaps) * gaps;
   }
-  if (count == 1 ? given != needed : given < needed) wrong_length(what, given, needed);
+  if (given.count == 1 ? given.size != needed : given.size < needed) wrong_length(what, given.size, needed);
+}
+
+/// Whether any vector of x shares an element with one of y. Interleaved ones that do not are fine.
+template <class V>
+bool overlap(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std::size_t y_length) {
+  const std::less_equal<const V*> not_after;
+  if (x_length == 0 || y_length == 0) return false;
+  for (int i = 0, j = 0; i < x.count && j < y.count;) {
+    const V* const x_begin = x.data + static_cast<std::size_t>(i) * x.stride;
+    const V* const y_begin = y.data + static_cast<std::size_t>(j) * y.stride;
+    if (not_after(x_begin + x_length, y_begin))
+      ++i;
+    else if (not_after(y_begin + y_length, x_begin))
+      ++j;
+    else
+      return true;
+  }
+  return false;
+}
+
+enum class Way { callers, in_order, transposed };
+
+Way way_of(Op op) { return op == Op::transpose ? Way::transposed : Way::callers; }
+
+template <Value V>
+void run(PlanState<V>& plan, Way way, V alpha, const Side<const V>& x, V beta, const Side<V>& y, Stream stream) {
+  const PlanInfo& info = plan.info;
+  const bool transposed = way == Way::transposed;
+  require_device(x.device, info.device, "x");
+  require_device(y.device, info.device, "y");
+  if (transposed && !plan.transposed)
+    refuse("this plan cannot multiply by the transposed matrix; make it with .transpose = true");
+  if (way == Way::in_order && !plan.ordered)
+    refuse("apply_in_order takes vectors in the order that ordering() returns; call it first");
+  const auto in = static_cast<std::size_t>(transposed ? info.rows : info.cols);
+  const auto out = static_cast<std::size_t>(transposed ? info.cols : info.rows);
+  if (x.count != y.count) refuse("x and y have different numbers of vectors");
+  if (x.count < 1) refuse("the number of vectors must be 1 or more");
+  if (x.count > 1 && (x.stride < in || y.stride < out)) refuse("the stride between vectors is shorter than a vector");
+  require_length("x", x, in);
+  require_length("y", y, out);
+  if (out == 0) return;
+  if (overlap(x, in, y, out)) refuse("x and y overlap; a product needs a y of its own");
+
+  Operator<V>& target = transposed ? *plan.transposed : *plan.forward;
+  const Product<V> all{alpha, in == 0 ? nullptr : x.data, x.stride, beta, y.data, y.stride, x.count};
+  for (int first = 0; first < x.count; first += max_vectors) {
+    const Product<V> product = all.part(first, std::min(max_vectors, x.count - first));
+    if (way == Way::in_order)
+      target.apply_in_order(product, stream);
+    else
+      target.apply(product, stream);
+  }
 }
 
 }  // namespace
 
 template <Value V>
-Plan<V>::Plan(std::unique_ptr<Operator<V>> forward, std::unique_ptr<Operator<V>> transposed, Array<Offset> positions,
-              PlanInfo info)
-    : forward_(std::move(forward)),
-      transposed_(std::move(transposed)),
-      positions_(std::move(positions)),
-      info_(std::move(info)) {}
-
+Plan<V>::Plan(std::unique_ptr<PlanState<V>> state) : state_(std::move(state)) {}
 template <Value V>
 Plan<V>::Plan(Plan&&) noexcept = default;
 template <Value V>
@@ -51,103 +125,84 @@ template <Value V>
 Plan<V>::~Plan() = default;
 
 template <Value V>
-void Plan<V>::run(Way way, V alpha, const V* x, std::size_t x_size, std::size_t x_stride, V beta, V* y,
-                  std::size_t y_size, std::size_t y_stride, int count, Stream stream) {
-  const bool transposed = way == Way::transposed;
-  if (transposed && !transposed_)
-    throw Error(ErrorCode::invalid_argument,
-                "this plan cannot multiply by the transposed matrix; make it with .transpose = true");
-  if (way == Way::in_order && !ordered_)
-    throw Error(ErrorCode::invalid_argument,
-                "apply_in_order takes vectors in the order that ordering() tells: ask first");
-  const auto in = static_cast<std::size_t>(transposed ? info_.rows : info_.cols);
-  const auto out = static_cast<std::size_t>(transposed ? info_.cols : info_.rows);
-  if (count < 1) throw Error(ErrorCode::invalid_argument, "the number of vectors must be 1 or more");
-  if (count > 1 && (x_stride < in || y_stride < out))
-    throw Error(ErrorCode::invalid_argument, "the stride between vectors is shorter than a vector");
-  require_length("x", x_size, in, count, x_stride);
-  require_length("y", y_size, out, count, y_stride);
-  if (out == 0) return;
-
-  Operator<V>& target = transposed ? *transposed_ : *forward_;
-  for (int first = 0; first < count; first += max_vectors) {
-    const auto j = static_cast<std::size_t>(first);
-    const Product<V> product{alpha,    in == 0 ? x : x + j * x_stride,      x_stride, beta, y + j * y_stride,
-                             y_stride, std::min(max_vectors, count - first)};
-    if (way == Way::in_order)
-      target.apply_in_order(product, stream);
-    else
-      target.apply(product, stream);
-  }
+PlanState<V>& Plan<V>::state() const {
+  if (!state_) refuse("this plan was moved from; use the plan it was moved to");
+  return *state_;
+}
+template <Value V>
+const PlanInfo& Plan<V>::info() const {
+  return state().info;
 }
 
 template <Value V>
-void Plan<V>::run(Way way, V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
-  require_device(Device::cpu(), info_.device, "x");
-  if (x.count != y.count) throw Error(ErrorCode::invalid_argument, "x and y have different numbers of vectors");
-  run(way, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count, {});
-}
-
-template <Value V>
-void Plan<V>::run(Way way, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
-  require_device(x.data.device(), info_.device, "x");
-  require_device(y.data.device(), info_.device, "y");
-  if (x.count != y.count) throw Error(ErrorCode::invalid_argument, "x and y have different numbers of vectors");
-  run(way, alpha, x.data.data(), x.data.size(), x.stride, beta, y.data.data(), y.data.size(), y.stride, x.count,
-      stream);
-}
-
-template <Value V>
-void Plan<V>::apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y) {
-  apply(op, alpha, Vectors<const V>{x, 1, x.size()}, beta, Vectors<V>{y, 1, y.size()});
+void Plan<V>::apply(Op op, V alpha, std::span<const V> x, V beta, std::span<V> y) const {
+  run(state(), way_of(op), alpha, side(VectorView<const V>(x)), beta, side(VectorView<V>(y)), {});
 }
 template <Value V>
-void Plan<V>::apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
-  run(op == Op::transpose ? Way::transposed : Way::callers, alpha, x, beta, y);
+void Plan<V>::apply(Op op, V alpha, Vectors<const V> x, V beta, Vectors<V> y) const {
+  run(state(), way_of(op), alpha, side(x), beta, side(y), {});
 }
 template <Value V>
-void Plan<V>::apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) {
-  apply(op, alpha, DeviceVectors<const V>{x, 1, x.size()}, beta, DeviceVectors<V>{y, 1, y.size()}, stream);
+void Plan<V>::apply(Op op, V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) const {
+  run(state(), way_of(op), alpha, side(VectorView<const V>(x)), beta, side(VectorView<V>(y)), stream);
 }
 template <Value V>
-void Plan<V>::apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
-  run(op == Op::transpose ? Way::transposed : Way::callers, alpha, x, beta, y, stream);
+void Plan<V>::apply(Op op, V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) const {
+  run(state(), way_of(op), alpha, side(x), beta, side(y), stream);
+}
+template <Value V>
+void Plan<V>::apply(V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream) const {
+  run(state(), Way::callers, alpha, side(x), beta, side(y), stream);
 }
 
 template <Value V>
 Order Plan<V>::ordering() {
-  Order order = forward_->ordering();
-  synchronize(info_.device);
-  ordered_ = true;
+  PlanState<V>& plan = state();
+  Order order = plan.forward->ordering();
+  synchronize(plan.info.device);
+  plan.ordered = true;
   return order;
 }
 template <Value V>
-void Plan<V>::apply_in_order(V alpha, std::span<const V> x, V beta, std::span<V> y) {
-  apply_in_order(alpha, Vectors<const V>{x, 1, x.size()}, beta, Vectors<V>{y, 1, y.size()});
+void Plan<V>::apply_in_order(V alpha, std::span<const V> x, V beta, std::span<V> y) const {
+  run(state(), Way::in_order, alpha, side(VectorView<const V>(x)), beta, side(VectorView<V>(y)), {});
 }
 template <Value V>
-void Plan<V>::apply_in_order(V alpha, Vectors<const V> x, V beta, Vectors<V> y) {
-  run(Way::in_order, alpha, x, beta, y);
+void Plan<V>::apply_in_order(V alpha, Vectors<const V> x, V beta, Vectors<V> y) const {
+  run(state(), Way::in_order, alpha, side(x), beta, side(y), {});
 }
 template <Value V>
-void Plan<V>::apply_in_order(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) {
-  apply_in_order(alpha, DeviceVectors<const V>{x, 1, x.size()}, beta, DeviceVectors<V>{y, 1, y.size()}, stream);
+void Plan<V>::apply_in_order(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Stream stream) const {
+  run(state(), Way::in_order, alpha, side(VectorView<const V>(x)), beta, side(VectorView<V>(y)), stream);
 }
 template <Value V>
-void Plan<V>::apply_in_order(V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) {
-  run(Way::in_order, alpha, x, beta, y, stream);
+void Plan<V>::apply_in_order(V alpha, DeviceVectors<const V> x, V beta, DeviceVectors<V> y, Stream stream) const {
+  run(state(), Way::in_order, alpha, side(x), beta, side(y), stream);
 }
 
 template <Value V>
 void Plan<V>::update_values(std::span<const V> csr_values) {
-  if (csr_values.size() != static_cast<std::size_t>(info_.nonzeros))
-    wrong_length("the array of new values", csr_values.size(), static_cast<std::size_t>(info_.nonzeros));
-  forward_->update_values(csr_values);
-  if (!transposed_) return;
+  PlanState<V>& plan = state();
+  if (csr_values.size() != static_cast<std::size_t>(plan.info.nonzeros))
+    wrong_length("the array of new values", csr_values.size(), static_cast<std::size_t>(plan.info.nonzeros));
+  plan.forward->update_values(csr_values);
+  if (!plan.transposed) return;
   Array<V> reordered(csr_values.size());
   parallel_for(static_cast<std::int64_t>(reordered.size()), 1 << 15,
-               [&](std::int64_t i) { reordered[i] = csr_values[positions_[i]]; });
-  transposed_->update_values(reordered);
+               [&](std::int64_t i) { reordered[i] = csr_values[plan.positions[i]]; });
+  plan.transposed->update_values(std::span<const V>(reordered));
+}
+
+template <Value V>
+void Plan<V>::update_values(DeviceSpan<const V> csr_values) {
+  PlanState<V>& plan = state();
+  require_device(csr_values.device(), plan.info.device, "the array of new values");
+  if (csr_values.size() != static_cast<std::size_t>(plan.info.nonzeros))
+    wrong_length("the array of new values", csr_values.size(), static_cast<std::size_t>(plan.info.nonzeros));
+  if (!plan.transposed) return plan.forward->update_values(csr_values);
+  Array<V> host(csr_values.size());  // the transposed matrix's are reordered there
+  detail::copy_to_host(csr_values.device(), host.data(), csr_values.data(), host.bytes(), {});
+  update_values(std::span<const V>(host));
 }
 
 #define WEFT_INSTANTIATE(V) template class Plan<V>;

@@ -5,6 +5,7 @@
 #include "core/parallel.hpp"
 #include "core/timer.hpp"
 #include "formats/registry.hpp"
+#include "plan/plan_state.hpp"
 #include "plan/reordered.hpp"
 
 // The steps that all ways to a Plan have in common.
@@ -13,18 +14,18 @@ namespace weft {
 template <Value V>
 struct Built {
   std::unique_ptr<Operator<V>> op;
-  FormatChoice choice;  // as asked for
-  double setup_seconds = 0;
+  FormatChoice choice;  // as requested
+  SetupTimes times;     // without what an earlier set-up had already made of the source
   double product_seconds = 0;
 };
 
 /// A matrix as formats are to store it.
 template <Value V>
 struct Stored {
-  Csr<V> matrix;
-  std::shared_ptr<VectorOrder<V>> order;                 // none: in the caller's order
-  Array<Offset> positions;                               // entry of `matrix` -> entry of the caller's; empty: the same
-  std::shared_ptr<const Partition> partition = nullptr;  // of the rows of `matrix`; none: formats find their own
+  MatrixSource<V> source;
+  std::shared_ptr<VectorOrder<V>> order = nullptr;       // none: in the caller's order
+  Array<Offset> positions = {};                          // entry of `source` -> entry of the caller's; empty: the same
+  std::shared_ptr<const Partition> partition = nullptr;  // of the rows of `source`; none: formats find their own
 };
 
 /// A partition of the caller's rows as one of the rows in this order.
@@ -47,77 +48,92 @@ inline std::shared_ptr<const Partition> in_callers_numbering(const std::shared_p
 
 template <Value V>
 Stored<V> put_in_order(const Csr<V>& matrix, const Order& order, Device device) {
-  Stored<V> stored;
-  stored.matrix = permute(matrix, order, &stored.positions);
-  stored.order = std::make_shared<VectorOrder<V>>(device, matrix.rows, matrix.cols, order);
-  return stored;
+  Array<Offset> positions;
+  const Csr<V> reordered = permute(matrix, order, &positions);
+  return {.source = reordered,
+          .order = std::make_shared<VectorOrder<V>>(device, matrix.rows, matrix.cols, order),
+          .positions = std::move(positions)};
 }
 
+/// Builds an operator and adds up, here and nowhere else, where the time went.
 template <Value V>
-Built<V> build(const FormatChoice& choice, const Stored<V>& stored, const PlanOptions& options) {
+Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device device, const Progress& progress) {
   Built<V> built;
   built.choice = choice;
+  const SetupTimes before = stored.source.state().times;
   const Stopwatch watch;
-  built.op = choice.format->builder<V>()(stored.matrix, {.device = options.device,
-                                                         .variant = choice.variant,
-                                                         .progress = options.progress,
-                                                         .parameters = choice.parameters,
-                                                         .partition = stored.partition});
+  built.op = choice.format->build.get<V>()(stored.source, {.device = device,
+                                                           .variant = choice.variant,
+                                                           .progress = progress,
+                                                           .parameters = choice.parameters,
+                                                           .partition = stored.partition,
+                                                           .times = &built.times});
   if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
-  synchronize(options.device);
-  built.setup_seconds = watch.seconds();
+  synchronize(device);
+  const SetupTimes after = stored.source.state().times;
+  built.times.upload = after.upload - before.upload;
+  built.times.facts = after.facts - before.facts;
+  built.times.encode = std::max(0.0, watch.seconds() - built.times.total());
   return built;
 }
 
-/// Builds the transposed matrix, if it is asked for, and says what was built. `info` may hold candidates, `order` is
-/// the one that `stored` has been put in, and `watch` runs since planning began.
+/// Builds the transposed matrix, if it is requested, and describes what was built. `info` may hold candidates and the
+/// time that the order took; `order` is the one that `stored` has been put in, and `watch` runs since planning began.
 template <Value V>
 Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, const Order& order,
-                    const PlanOptions& options, const Stopwatch& watch) {
+                    const PlanOptions& options, Device device, const Stopwatch& watch) {
   const OperatorInfo built = forward.op->info();
+  SourceState<V>& source = stored.source.state();
   info.format = full_name(forward.choice.format->info, built.variant);
   info.details = built.details;
-  info.device = options.device;
+  info.device = device;
   info.type = value_type<V>;
-  info.rows = stored.matrix.rows;
-  info.cols = stored.matrix.cols;
-  info.nonzeros = stored.matrix.nonzeros();
+  info.rows = source.rows();
+  info.cols = source.cols();
+  info.nonzeros = source.nonzeros();
   info.bytes = built.bytes;
   info.padding = built.padding;
-  info.upload_seconds = built.upload_seconds;
-  info.partition_seconds = built.partition_seconds;
-  info.setup_seconds = forward.setup_seconds;
+  info.setup.partition = forward.times.partition;
+  info.setup.encode = forward.times.encode;
   info.product_seconds = forward.product_seconds;
   info.deterministic = forward.choice.format->info.deterministic;
   info.transpose = options.transpose;
 
-  Array<Offset> positions;
-  std::unique_ptr<Operator<V>> transposed;
+  PlanState<V> plan;
   if (options.transpose) {
     // A partition is of rows and columns alike only where the matrix is square. What was found for the rows is not
     // looked for again.
     std::shared_ptr<const Partition> parts;
     if (info.rows == info.cols)
       parts = options.partition ? options.partition : in_callers_numbering(forward.op->partition(), order.rows);
-    parts = in_order(parts, order.columns);
-    Stored<V> other{transpose(stored.matrix, &positions), nullptr, {}, std::move(parts)};
+    const Stopwatch transposing;
+    const TransposedMatrix<V>& turned = source.transposed();
+    Stored<V> other{.source = turned.matrix, .partition = in_order(parts, order.columns)};
+    plan.positions = turned.positions;
     if (stored.order) {
-      // What was the order of the rows is now that of the columns; `positions` leads to the caller's values.
-      other.order =
-          std::make_shared<VectorOrder<V>>(options.device, info.cols, info.rows, Order{order.columns, order.rows});
-      parallel_for(static_cast<std::int64_t>(positions.size()), 1 << 15,
-                   [&](std::int64_t i) { positions[i] = stored.positions[positions[i]]; });
+      // What was the order of the rows is now that of the columns; the positions lead to the caller's values.
+      other.order = std::make_shared<VectorOrder<V>>(device, info.cols, info.rows, Order{order.columns, order.rows});
+      plan.positions = Array<Offset>(turned.positions.size());
+      parallel_for(static_cast<std::int64_t>(plan.positions.size()), 1 << 15,
+                   [&](std::int64_t i) { plan.positions[i] = stored.positions[turned.positions[i]]; });
     }
-    Built<V> second = build(forward.choice, other, options);
+    info.setup.order += transposing.seconds();
+    Built<V> second = build(forward.choice, other, device, options.progress);
     info.bytes += second.op->info().bytes;
-    info.setup_seconds += second.setup_seconds;
-    info.partition_seconds += second.op->info().partition_seconds;
-    transposed = std::move(second.op);
+    info.setup.upload += second.times.upload;
+    info.setup.facts += second.times.facts;
+    info.setup.partition += second.times.partition;
+    info.setup.encode += second.times.encode;
+    plan.transposed = std::move(second.op);
   }
+  info.setup.upload += source.times.upload;
+  info.setup.facts += source.times.facts;
   info.bytes_per_nonzero =
       info.nonzeros == 0 ? 0 : static_cast<double>(info.bytes) / static_cast<double>(info.nonzeros);
   info.planning_seconds = watch.seconds();
-  return Plan<V>(std::move(forward.op), std::move(transposed), std::move(positions), std::move(info));
+  plan.forward = std::move(forward.op);
+  plan.info = std::move(info);
+  return PlanState<V>::make_plan(std::move(plan));
 }
 
 }  // namespace weft

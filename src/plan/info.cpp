@@ -36,7 +36,7 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
   out << info.format << " on " << info.device.name() << ", " << to_string(info.type) << ", " << info.rows << " x "
       << info.cols << ", " << info.nonzeros << " nonzeros\n";
   if (info.ordering != Ordering::none)
-    out << "  in the order " << to_string(info.ordering) << ", found in " << duration(info.ordering_seconds) << "\n";
+    out << "  in the order " << to_string(info.ordering) << ", found in " << duration(info.setup.order) << "\n";
   if (!info.details.empty()) out << "  " << info.details << "\n";
   out << "  " << fixed(static_cast<double>(info.bytes) / 1e6, 1) << " MB, " << fixed(info.bytes_per_nonzero, 2)
       << " bytes/nonzero";
@@ -46,8 +46,8 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
         << " % padding";
   out << (info.transpose ? " (with the transposed matrix)" : "") << ", "
       << (info.deterministic ? "deterministic" : "not deterministic") << "\n";
-  out << "  set-up " << duration(info.setup_seconds);
-  if (info.partition_seconds > 0) out << " (" << duration(info.partition_seconds) << " of it for the parts)";
+  out << "  set-up " << duration(info.setup.total());
+  if (info.setup.partition > 0) out << " (" << duration(info.setup.partition) << " of it for the parts)";
   out << ", planning " << duration(info.planning_seconds);
   if (info.product_seconds > 0) out << ", one product " << duration(info.product_seconds);
   out << "\n";
@@ -60,7 +60,7 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
     }
   if (info.product_seconds > 0 && csr_seconds > info.product_seconds)
     out << "  pays off against csr after "
-        << fixed(std::max(0.0, info.setup_seconds - csr_setup) / (csr_seconds - info.product_seconds), 0)
+        << fixed(std::max(0.0, info.setup.total() - csr_setup) / (csr_seconds - info.product_seconds), 0)
         << " products\n";
   for (const Candidate& candidate : info.candidates) {
     out << "  tried " << candidate.format << ": ";

@@ -1,6 +1,5 @@
 #pragma once
-#include <weft/buffer.hpp>
-#include <weft/csr.hpp>
+#include <weft/vector.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -14,25 +13,17 @@ namespace weft {
 template <Value V>
 class Probe {
  public:
-  Probe(Device device, Index rows, Index cols) : device_(device), host_x_(static_cast<std::size_t>(cols)) {
-    for (std::size_t i = 0; i < host_x_.size(); ++i) host_x_[i] = V(1) + V(i % 31) / V(32);
-    if (device.is_cpu()) {
-      host_y_ = Array<V>(static_cast<std::size_t>(rows));
-    } else {
-      x_ = DeviceBuffer<V>(device, host_x_);
-      y_ = DeviceBuffer<V>(device, static_cast<std::size_t>(rows));
-    }
-  }
+  Probe(Device device, Index rows, Index cols)
+      : x_(device, ordinary_numbers(cols)), y_(device, static_cast<std::size_t>(rows)) {}
 
   /// The median seconds of one product: warmed up once, then repeated until `budget` seconds or `repeats` are spent,
   /// three times at least.
   double seconds(Operator<V>& op, double budget, int repeats = 20) {
-    const Product<V> product{V(1), device_.is_cpu() ? host_x_.data() : x_.data(), 0,
-                             V(0), device_.is_cpu() ? host_y_.data() : y_.data(), 0,
-                             1};
-    Timer timer(device_);
+    const Device device = x_.device();
+    const Product<V> product{V(1), x_.data(), 0, V(0), y_.data(), 0, 1};
+    Timer timer(device);
     op.apply(product, {});
-    synchronize(device_);
+    synchronize(device);
     std::vector<double> times;
     double spent = 0;
     while (times.size() < 3 || (static_cast<int>(times.size()) < repeats && spent < budget)) {
@@ -47,9 +38,14 @@ class Probe {
   }
 
  private:
-  Device device_;
-  Array<V> host_x_, host_y_;
-  DeviceBuffer<V> x_, y_;
+  static Array<V> ordinary_numbers(Index count) {
+    Array<V> numbers(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = V(1) + V(static_cast<typename ValueTraits<V>::Real>(i % 31) / 32);
+    return numbers;
+  }
+
+  Vector<V> x_, y_;
 };
 
 }  // namespace weft

@@ -5,15 +5,10 @@
 #include "core/gpu_runtime.hpp"
 #include "core/parallel.hpp"
 #include "formats/vectors.hpp"
+#include "simt/on_device.hpp"
 #include "sparse/permutation.hpp"
 
-#define WEFT_DECLARE_MOVES(WORLD)        \
-  namespace weft::WORLD::reordered {     \
-  template <Value V>                     \
-  ::weft::VectorMoves<V> vector_moves(); \
-  }
-WEFT_DECLARE_MOVES(on_cuda)
-WEFT_DECLARE_MOVES(on_emulator)
+WEFT_DECLARE_ON_DEVICES(reordered, template <Value V>::weft::VectorMoves<V> vector_moves();)
 
 namespace weft {
 namespace {
@@ -44,14 +39,7 @@ void spread_on_cpu(const Index* places, Index count, const V* sums, const Produc
 template <Value V>
 VectorMoves<V> moves_on(Device device) {
   if (device.is_cpu()) return {&gather_on_cpu<V>, &spread_on_cpu<V>};
-#ifdef WEFT_HAS_CUDA
-  if (device.kind() == Device::Kind::gpu) return on_cuda::reordered::vector_moves<V>();
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (device.kind() == Device::Kind::emulator) return on_emulator::reordered::vector_moves<V>();
-#endif
-  describe(device);  // throws, saying what this build lacks
-  throw Error(ErrorCode::no_device, "this build cannot use " + device.name());
+  return WEFT_ON_DEVICE(device, reordered::vector_moves<V>)();
 }
 
 }  // namespace
@@ -60,40 +48,18 @@ template <Value V>
 VectorOrder<V>::VectorOrder(Device device, Index rows, Index cols, const Order& order)
     : device_(device), rows_(rows), cols_(cols), order_(order), moves_(moves_on<V>(device)) {
   if (!order.columns.empty()) {
-    columns_ = placed(device, order.columns);
-    x_ = room(device, cols);
+    columns_ = Vector<Index>(device, order.columns);
+    x_ = Vector<V>(device, static_cast<std::size_t>(cols) * vectors_at_once);
   }
   if (!order.rows.empty()) {
-    places_ = placed(device, inverse_permutation(order.rows, rows, "the order of the rows"));
-    sums_ = room(device, rows);
+    places_ = Vector<Index>(device, inverse_permutation(order.rows, rows, "the order of the rows"));
+    sums_ = Vector<V>(device, static_cast<std::size_t>(rows) * vectors_at_once);
   }
-}
-
-template <Value V>
-template <class T>
-typename VectorOrder<V>::template Placed<T> VectorOrder<V>::placed(Device device, Array<T> array) {
-  Placed<T> result;
-  if (device.is_cpu())
-    result.host = std::move(array);
-  else
-    result.device = DeviceBuffer<T>(device, array);
-  return result;
-}
-
-template <Value V>
-typename VectorOrder<V>::template Placed<V> VectorOrder<V>::room(Device device, Index length) {
-  const std::size_t size = static_cast<std::size_t>(length) * vectors_at_once;
-  Placed<V> result;
-  if (device.is_cpu())
-    result.host = Array<V>(size);
-  else
-    result.device = DeviceBuffer<V>(device, size);
-  return result;
 }
 
 template <Value V>
 std::size_t VectorOrder<V>::bytes() const {
-  return (columns_.size() + places_.size()) * sizeof(Index);
+  return columns_.bytes() + places_.bytes();
 }
 
 template <Value V>
@@ -102,12 +68,7 @@ void VectorOrder<V>::apply(Operator<V>& inner, const Product<V>& product, Stream
   if (product.alpha == V(0)) return inner.apply(product, stream);
   const gpu::CurrentDevice current(device_);
   for (int first = 0; first < product.count; first += vectors_at_once) {
-    Product<V> group = product;
-    const auto j = static_cast<std::size_t>(first);
-    if (cols_ > 0) group.x += j * product.x_stride;
-    group.y += j * product.y_stride;
-    group.count = std::min(vectors_at_once, product.count - first);
-    apply_group(inner, group, stream);
+    apply_group(inner, product.part(first, std::min(vectors_at_once, product.count - first)), stream);
   }
 }
 
@@ -150,7 +111,7 @@ class ReorderedOperator final : public Operator<V> {
     Array<V> values(csr_values.size());
     parallel_for(static_cast<std::int64_t>(values.size()), 1 << 15,
                  [&](std::int64_t i) { values[i] = csr_values[positions_[i]]; });
-    inner_->update_values(values);
+    inner_->update_values(std::span<const V>(values));
   }
 
   /// Of the reordered rows.

@@ -2,6 +2,7 @@
 // element costs as much memory traffic as one of a whole sector; what they read from all over, caches may hold.
 #include "plan/reordered.hpp"
 
+#include "core/value_types.hpp"
 #include "formats/gpu_product.cuh"
 
 namespace weft::WEFT_SIMT_NAMESPACE::reordered {
@@ -51,6 +52,6 @@ template <Value V>
 }
 
 #define WEFT_INSTANTIATE(V) template ::weft::VectorMoves<V> vector_moves<V>();
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::reordered

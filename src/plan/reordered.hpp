@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/buffer.hpp>
 #include <weft/order.hpp>
+#include <weft/vector.hpp>
 
 #include <memory>
 
@@ -37,27 +38,15 @@ class VectorOrder {
   static constexpr int vectors_at_once = 4;
   void apply_group(Operator<V>& inner, const Product<V>& product, Stream stream);
 
-  /// An array where the device can read it.
-  template <class T>
-  struct Placed {
-    Array<T> host;
-    DeviceBuffer<T> device;
-    T* data() { return host.empty() ? device.data() : host.data(); }
-    std::size_t size() const { return host.empty() ? device.size() : host.size(); }
-  };
-  template <class T>
-  static Placed<T> placed(Device device, Array<T> array);
-  static Placed<V> room(Device device, Index length);
-
   Device device_;
   Index rows_;
   Index cols_;
   Order order_;
   VectorMoves<V> moves_;
-  Placed<Index> columns_;  // column j of the reordered matrix is this one; none when the columns keep their order
-  Placed<Index> places_;   // row i of the matrix is this one of the reordered; none when the rows keep theirs
-  Placed<V> x_;            // x in the order of the columns
-  Placed<V> sums_;         // A x in the order of the rows
+  Vector<Index> columns_;  // column j of the reordered matrix is this one; none when the columns keep their order
+  Vector<Index> places_;   // row i of the matrix is this one of the reordered; none when the rows keep theirs
+  Vector<V> x_;            // x in the order of the columns
+  Vector<V> sums_;         // A x in the order of the rows
 };
 
 /// `inner`, which multiplies by the reordered matrix, as an operator in the caller's order. Entry k of the reordered

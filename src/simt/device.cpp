@@ -3,12 +3,17 @@
 #include <weft/device.hpp>
 #include <weft/runtime.hpp>
 
+#include <atomic>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <mutex>
+#include <unordered_map>
 
 #include "core/gpu_runtime.hpp"
+#include "core/parallel.hpp"
+#include "simt/memory_use.hpp"
 #ifdef WEFT_HAS_EMULATOR
 #include "simt/emulator_device.hpp"
 #endif
@@ -69,12 +74,14 @@ std::string Device::name() const {
   return "cpu";
 }
 
-DeviceInfo describe(Device device) {
-  if (device.kind() == Device::Kind::gpu) {
-    require_gpu(device.index());
-    return gpu::describe(device.index());
-  }
+void require_usable(Device device) {
+  if (device.kind() == Device::Kind::gpu) require_gpu(device.index());
   if (device.kind() == Device::Kind::emulator) require_emulator();
+}
+
+DeviceInfo describe(Device device) {
+  require_usable(device);
+  if (device.kind() == Device::Kind::gpu) return gpu::describe(device.index());
   DeviceInfo info;
   info.device = device;
   info.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
@@ -108,6 +115,53 @@ void synchronize(Device device, Stream stream) {
   gpu::synchronize(device.index(), stream);
 }
 
+namespace {
+
+/// Counts what is moved and allocated. The sizes of buffers are kept here, since freeing one does not say how large it
+/// was.
+class Ledger {
+ public:
+  void moved_in(std::size_t bytes) { uploaded_ += bytes; }
+  void moved_out(std::size_t bytes) { downloaded_ += bytes; }
+  void allocated(void* memory, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    sizes_[memory] = bytes;
+    now_ += bytes;
+    peak_ = std::max(peak_, now_);
+  }
+  void freed(void* memory) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(memory);
+    if (found == sizes_.end()) return;
+    now_ -= found->second;
+    sizes_.erase(found);
+  }
+  void reset_peak() {
+    const std::lock_guard lock(mutex_);
+    peak_ = now_;
+  }
+  simt::MemoryUse use() {
+    const std::lock_guard lock(mutex_);
+    return {uploaded_, downloaded_, now_, peak_};
+  }
+
+ private:
+  std::atomic<std::size_t> uploaded_{0}, downloaded_{0};
+  std::mutex mutex_;
+  std::unordered_map<void*, std::size_t> sizes_;
+  std::size_t now_ = 0, peak_ = 0;
+};
+
+Ledger& ledger() {
+  static Ledger* const only = new Ledger;  // never destroyed: buffers of static duration may outlive it
+  return *only;
+}
+
+}  // namespace
+
+simt::MemoryUse simt::memory_use() { return ledger().use(); }
+void simt::reset_peak() { ledger().reset_peak(); }
+
 namespace detail {
 
 void* device_allocate(Device device, std::size_t count, std::size_t element_bytes) {
@@ -115,22 +169,26 @@ void* device_allocate(Device device, std::size_t count, std::size_t element_byte
     throw Error(ErrorCode::out_of_memory, "cannot allocate " + std::to_string(count) + " elements of " +
                                               std::to_string(element_bytes) + " bytes");
   const std::size_t bytes = count * element_bytes;
+  require_usable(device);
+  void* memory = nullptr;
   switch (device.kind()) {
     case Device::Kind::gpu:
-      require_gpu(device.index());
-      return gpu::allocate(device.index(), bytes);
-    case Device::Kind::emulator:
-      require_emulator();
-#ifdef WEFT_HAS_EMULATOR
-      return simt::emulator::allocate(bytes);
-#endif
-    case Device::Kind::cpu:
+      memory = gpu::allocate(device.index(), bytes);
       break;
+    case Device::Kind::emulator:
+#ifdef WEFT_HAS_EMULATOR
+      memory = simt::emulator::allocate(bytes);
+#endif
+      break;
+    case Device::Kind::cpu:
+      throw Error(ErrorCode::invalid_argument, "a DeviceBuffer lives on a GPU; use weft::Array on the CPU");
   }
-  throw Error(ErrorCode::invalid_argument, "a DeviceBuffer lives on a GPU; use weft::Array on the CPU");
+  ledger().allocated(memory, bytes);
+  return memory;
 }
 
 void device_free(Device device, void* memory) noexcept {
+  ledger().freed(memory);
   if (device.kind() == Device::Kind::gpu) gpu::release(device.index(), memory);
 #ifdef WEFT_HAS_EMULATOR
   if (device.kind() == Device::Kind::emulator) simt::emulator::deallocate(memory);
@@ -139,6 +197,7 @@ void device_free(Device device, void* memory) noexcept {
 
 void copy_to_device(Device device, void* to, const void* from, std::size_t bytes, Stream stream) {
   if (bytes == 0) return;
+  ledger().moved_in(bytes);
   if (device.kind() == Device::Kind::gpu)
     gpu::copy_in(device.index(), to, from, bytes, stream);
   else
@@ -147,10 +206,26 @@ void copy_to_device(Device device, void* to, const void* from, std::size_t bytes
 
 void copy_to_host(Device device, void* to, const void* from, std::size_t bytes, Stream stream) {
   if (bytes == 0) return;
+  ledger().moved_out(bytes);
   if (device.kind() == Device::Kind::gpu)
     gpu::copy_out(device.index(), to, from, bytes, stream);
   else
     std::memcpy(to, from, bytes);
+}
+
+void copy_on_device(Device device, void* to, const void* from, std::size_t bytes, Stream stream) {
+  if (bytes == 0) return;
+  if (device.kind() == Device::Kind::gpu)
+    gpu::copy_inside(device.index(), to, from, bytes, stream);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+void copy_on_host(void* to, const void* from, std::size_t bytes) {
+  parallel_ranges(static_cast<std::int64_t>(bytes), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                static_cast<std::size_t>(end - begin));
+  });
 }
 
 }  // namespace detail

@@ -36,18 +36,19 @@ Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
       (options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none;
   if (!as_stored) return plan(packed.matrix, options);
 
-  describe(options.device);  // throws when there is no such device
+  const Device device = options.device.value_or(Device::cpu());
+  require_usable(device);
   if (options.partition) require_partition(*options.partition, packed.matrix.rows);
   Built<V> built;
-  built.choice = find_format(format->info.name, options.device, value_type<V>);
+  built.choice = find_format(format->info.name, device, value_type<V>);
   const Stopwatch loading;
-  Loaded<V> loaded = format->storing<V>().load(packed.arrays, packed.matrix, {.device = options.device});
+  Loaded<V> loaded = format->storing.get<V>().load(packed.arrays, packed.matrix, {.device = device});
   built.op = std::move(loaded.op);
-  synchronize(options.device);
-  built.setup_seconds = loading.seconds();
+  synchronize(device);
+  built.times.encode = loading.seconds();
   PlanInfo info;
   info.stored = loaded.as_stored;
-  return finish_plan<V>(std::move(built), std::move(info), {packed.matrix, nullptr, {}, nullptr}, {}, options, watch);
+  return finish_plan<V>(std::move(built), std::move(info), {.source = packed.matrix}, {}, options, device, watch);
 }
 
 #define WEFT_INSTANTIATE(V) template Plan<V> load_plan<V>(const std::string&, const PlanOptions&);

@@ -83,7 +83,7 @@ Packed<V> unpack(const Container& container, const Format& format) {
   check_memory(container, rows);
   Packed<V> packed{.arrays = arrays_of<V>(container), .matrix = {}};
   try {
-    packed.matrix = format.storing<V>().unpack(packed.arrays, rows, cols);
+    packed.matrix = format.storing.get<V>().unpack(packed.arrays, rows, cols);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::parse) throw;
     throw Error(ErrorCode::parse,
@@ -112,11 +112,11 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
     throw Error(ErrorCode::unsupported,
                 "a .weft file cannot hold format '" + name.format->name + "'; it can hold: " + names);
   }
-  const StoredArrays arrays = found->storing<V>().store(matrix, {.device = Device::cpu(),
-                                                                 .variant = name.variant,
-                                                                 .parameters = name.parameters,
-                                                                 .partition = partition,
-                                                                 .store_for = device});
+  const StoredArrays arrays = found->storing.get<V>().store(matrix, {.device = Device::cpu(),
+                                                                     .variant = name.variant,
+                                                                     .parameters = name.parameters,
+                                                                     .partition = partition,
+                                                                     .store_for = device});
   const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols);
   io::ContainerWriter writer;
   head.add_to(writer);

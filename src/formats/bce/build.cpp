@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "formats/bce/bce.hpp"
+#include "formats/bce/tuning.hpp"
 #include "formats/vectors.hpp"
 
 namespace weft::bce {
@@ -79,9 +80,10 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, settings_for(options));
-  return WEFT_GPU_BUILDER(bce, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, bce::build<V>)(source, options);
 }
 
 std::string rules_out(const RowLengths& rows, Device device) {
@@ -108,12 +110,12 @@ Settings settings_for(const BuildOptions& options) {
     return settings;
   }
   const DeviceInfo device = describe(options.device);
-  const simt::Tuning tuning = options.tuning ? *options.tuning : simt::tuning_for(device.compute_capability);
+  const auto tuning = options.tuning_as<Tuning>();
   settings.rows_to_fill = static_cast<Index>(options.parameter("fill", device.threads_per_multiprocessor));
-  settings.longest_row = tuning.bce_longest_row;
-  settings.piece = tuning.bce_piece;
-  settings.least_entries_a_thread = tuning.bce_least_entries_a_thread;
-  settings.most_entries_a_thread = tuning.bce_most_entries_a_thread;
+  settings.longest_row = tuning.longest_row;
+  settings.piece = tuning.piece;
+  settings.least_entries_a_thread = tuning.min_entries_per_thread;
+  settings.most_entries_a_thread = tuning.max_entries_per_thread;
   // The emulator counts as one multiprocessor, so that its choices are the same everywhere.
   const Offset multiprocessors = options.device.kind() == Device::Kind::gpu ? device.multiprocessors : 1;
   settings.threads_to_fill = multiprocessors * device.threads_per_multiprocessor;
@@ -150,13 +152,11 @@ const Format& format() {
     f.info.name = "bce";
     f.info.summary = "rows of similar length in blocks of ELL, cut where the modelled time is least";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {
         {"fill", "rows that fill a multiprocessor: fewer cost as much (default: the threads it holds; 8 on a CPU)", 1,
          1 << 20},
         {"t", "threads a row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 30;
     f.rules_out = &rules_out;
     return f;

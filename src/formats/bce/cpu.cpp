@@ -104,6 +104,6 @@ void multiply(const View<V>& matrix, const Offset* chunks, Offset chunk_count, c
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Offset*, Offset, const Product<V>&, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::bce::WEFT_ISA_NAMESPACE

@@ -21,7 +21,7 @@ class GpuOperator final : public Operator<V> {
   void apply(const Product<V>& product, Stream stream) override {
     gpu::CurrentDevice current(device_);
     if (product.alpha == V(0)) return scale(storage_.rows, product, stream);
-    const bool long_rows = entries_ > static_cast<Offset>(::weft::simt::slice_long_rows) * storage_.rows;
+    const bool long_rows = entries_ > static_cast<Offset>(long_rows_from) * storage_.rows;
     multiply<V>(view(), {std::as_const(schedule_).data(), schedule_.size()}, long_rows, product, stream);
   }
 
@@ -35,7 +35,6 @@ class GpuOperator final : public Operator<V> {
     info.details = ::weft::bce::describe_layout(storage_.layout, settings_);
     info.bytes = storage_.bytes() + schedule_.bytes() + piece_starts_.bytes() + partials_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - entries_;
-    info.upload_seconds = storage_.upload_seconds;
     return info;
   }
 
@@ -65,7 +64,8 @@ class GpuOperator final : public Operator<V> {
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   gpu::CurrentDevice current(options.device);
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
@@ -87,9 +87,9 @@ Storage<V> set_up(const Csr<V>& matrix, const Settings& settings, Device device)
   return result;
 }
 
-#define WEFT_INSTANTIATE(V)                                                           \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
+#define WEFT_INSTANTIATE(V)                                                                    \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
   template Storage<V> set_up<V>(const Csr<V>&, const Settings&, Device);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bce

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 
-#include "core/timer.hpp"
 #include "formats/bce/bce.hpp"
 #include "formats/bce/grouping.cuh"
 
@@ -29,7 +28,6 @@ struct DeviceStorage {
   DeviceBuffer<Offset> positions;
   DeviceBuffer<Index> columns;
   DeviceBuffer<V> values;
-  double upload_seconds = 0;
 
   std::size_t bytes() const {
     return block_rows.bytes() + threads.bytes() + row_numbers.bytes() + widths.bytes() + positions.bytes() +
@@ -159,11 +157,9 @@ template <Value V>
 DeviceStorage<V> set_up_on_gpu(const Csr<V>& matrix, const Settings& settings, Device device) {
   DeviceStorage<V> storage;
   storage.rows = matrix.rows;
-  const Stopwatch watch;
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   const DeviceBuffer<Index> csr_columns(device, matrix.columns);
   const DeviceBuffer<V> csr_values(device, matrix.values);
-  storage.upload_seconds = watch.seconds();
 
   storage.layout = make_layout(offsets, matrix.offsets, matrix.rows, settings, device);
   const Layout& layout = storage.layout;

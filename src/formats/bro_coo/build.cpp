@@ -85,10 +85,11 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu())
     return std::make_unique<CpuOperator<V>>(encode(matrix, choose_shape(matrix.nonzeros(), options)));
-  return WEFT_GPU_BUILDER(bro_coo, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, bro_coo::build<V>)(source, options);
 }
 
 template <Value V>
@@ -103,7 +104,7 @@ Storing<V> storing() {
             Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
             if (options.device.is_cpu()) return {std::make_unique<CpuOperator<V>>(std::move(storage))};
             storage.has_empty_rows = any_empty_row(matrix.offsets);
-            return {WEFT_GPU_LOADER(bro_coo, V, Storage<V>, options.device)(storage, matrix, options.device)};
+            return {WEFT_ON_DEVICE(options.device, bro_coo::load<V>)(storage, matrix, options.device)};
           }};
 }
 
@@ -122,15 +123,12 @@ const Format& format() {
     f.info.name = "bro-coo";
     f.info.summary = "coo with packed row numbers, a few bits an entry: indifferent to uneven rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {
         {"steps", "entries a lane of an interval; else 32, on a GPU fewer for small matrices", 1, longest_stream, true},
         {"sym", "bits a symbol; else 32", 32, 64, true}};
     f.info.storable = true;
-    f.storing_f32 = storing<float>();
-    f.storing_f64 = storing<double>();
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 20;
     f.rules_out = &rules_out;
     return f;

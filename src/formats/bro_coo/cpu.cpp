@@ -182,6 +182,6 @@ void multiply_add(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply_add<V>(const CpuMatrix<V>&, const Product<V>&, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_coo::WEFT_ISA_NAMESPACE

@@ -1,7 +1,6 @@
 // bro-coo on a GPU. A warp takes an interval. Each lane follows consecutive entries and sums them by rows; a row that
 // lies wholly inside a lane's entries goes to y at once, one that goes on in the next lane is put together by one
 // segmented sum over the lanes. The first and the last row of an interval become carries, as in coo.
-#include "core/timer.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
 #include "formats/bro_coo/encode.cuh"
 #include "formats/coo/segments.cuh"
@@ -151,9 +150,7 @@ class GpuOperator final : public Operator<V> {
         has_empty_rows_(::weft::bro_coo::any_empty_row(matrix.offsets)) {
     gpu::CurrentDevice current(device_);
     const Shape shape = ::weft::bro_coo::choose_shape(matrix.nonzeros(), options);
-    const Stopwatch watch;
     const CsrOnDevice<V> source(device_, matrix);
-    upload_seconds_ = watch.seconds();
     storage_ = encode_on_device<V>(device_, source.view(), shape);
     if (shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage_.bounds.download());
   }
@@ -205,7 +202,6 @@ class GpuOperator final : public Operator<V> {
   OperatorInfo info() const override {
     OperatorInfo info = ::weft::bro_coo::describe(storage_.shape, storage_.symbols.bytes());
     info.bytes = storage_.bytes() + carries_.bytes();
-    info.upload_seconds = upload_seconds_;
     return info;
   }
 
@@ -213,7 +209,6 @@ class GpuOperator final : public Operator<V> {
   Device device_;
   Index row_count_;
   bool has_empty_rows_;
-  double upload_seconds_ = 0;
   DeviceStorage<V> storage_;
   coo::Carries<V> carries_;
 };
@@ -221,7 +216,8 @@ class GpuOperator final : public Operator<V> {
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
 
@@ -250,10 +246,10 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
   return storage;
 }
 
-#define WEFT_INSTANTIATE(V)                                                                \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);      \
-  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device); \
+#define WEFT_INSTANTIATE(V)                                                                    \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
+  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device);     \
   template Storage<V> encode<V>(const Csr<V>&, const Shape&, Device);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bro_coo

@@ -49,9 +49,10 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
-  return WEFT_GPU_BUILDER(bro_ell, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, bro_ell::build<V>)(source, options);
 }
 
 template <Value V>
@@ -65,7 +66,7 @@ Storing<V> storing() {
         Storage<V> storage = from_arrays<V>(arrays, matrix.rows, matrix.cols);
         storage.kept = matrix.nonzeros();
         if (options.device.is_cpu()) return {std::make_unique<CpuOperator<V>>(std::move(storage), matrix.offsets)};
-        return {WEFT_GPU_LOADER(bro_ell, V, Storage<V>, options.device)(storage, matrix, options.device)};
+        return {WEFT_ON_DEVICE(options.device, bro_ell::load<V>)(storage, matrix, options.device)};
       }};
 }
 
@@ -85,16 +86,13 @@ const Format& format() {
     f.info.name = "bro-ell";
     f.info.summary = "ell in slices whose column numbers are packed into few bits: fewer bytes to read";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {{"h", "rows of a slice; else 256", 32, most_slice_rows, true},
                          {"sym", "bits of a symbol, 32 or 64; else 32", 32, 64, true},
                          padding_parameter()};
     f.info.refuses = refuses_padding();
     f.info.storable = true;
-    f.storing_f32 = storing<float>();
-    f.storing_f64 = storing<double>();
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 25;
     f.rules_out = &rules_out;
     return f;

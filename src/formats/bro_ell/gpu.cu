@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/timer.hpp"
 #include "formats/bro_ell/bro_ell.hpp"
 #include "formats/bro_ell/encode.cuh"
 #include "formats/column_groups.cuh"
@@ -143,9 +142,7 @@ class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, const BuildOptions& options) : device_(options.device), offsets_(matrix.offsets) {
     gpu::CurrentDevice current(device_);
-    const Stopwatch upload;
     const CsrOnDevice<V> source(device_, matrix);
-    upload_seconds_ = upload.seconds();
     storage_ =
         encode_on_device<V>(device_, source.view(), matrix.offsets, ::weft::bro_ell::choose_shape(options), options);
   }
@@ -191,7 +188,6 @@ class GpuOperator final : public Operator<V> {
     info.bytes =
         storage_.slices.bytes() + storage_.bit_alloc.bytes() + storage_.words.bytes() + storage_.values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - storage_.kept;
-    info.upload_seconds = upload_seconds_;
     return info;
   }
 
@@ -216,14 +212,14 @@ class GpuOperator final : public Operator<V> {
 
   Device device_;
   Array<Offset> offsets_;  // shared with the caller's matrix
-  double upload_seconds_ = 0;
   DeviceStorage<V> storage_;
 };
 
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
 
@@ -251,9 +247,9 @@ template <Value V>
 }
 
 #define WEFT_INSTANTIATE(V)                                                                                 \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);                       \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&);              \
   template std::unique_ptr<Operator<V>> load<V>(const ::weft::bro_ell::Storage<V>&, const Csr<V>&, Device); \
   template ::weft::bro_ell::Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bro_ell

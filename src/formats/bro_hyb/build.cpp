@@ -15,7 +15,8 @@ hyb::Parts parts(const BuildOptions& options) {
 }
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return hyb::build_hybrid(matrix, options, parts(options));
 }
 
@@ -29,12 +30,10 @@ const Format& format() {
     f.info.name = "bro-hyb";
     f.info.summary = "the first entries of each row in bro-ell, the rest in bro-coo: a few long rows, few bytes";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {hyb::k_parameter("bro-ell"),
                          {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::most_slice_rows, true}};
     f.info.refuses = "a given k whose padding bro-ell would refuse";
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 30;
     f.rules_out = &rules_out;
     return f;

@@ -150,9 +150,10 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
-  return WEFT_GPU_BUILDER(bro_sell, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, bro_sell::build<V>)(source, options);
 }
 
 }  // namespace
@@ -163,7 +164,6 @@ const Format& format() {
     f.info.name = "bro-sell";
     f.info.summary = "slices with packed column numbers, one for a whole block where unknowns come in blocks: meshes";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {
         {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
          6},
@@ -171,8 +171,7 @@ const Format& format() {
         {"t", "threads a row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
         padding_parameter()};
     f.info.refuses = refuses_padding();
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 20;
     f.rules_out = sell::format().rules_out;
     return f;

@@ -189,6 +189,6 @@ void multiply(const CpuPart<V>& part, const Product<V>& product, int threads) {
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuPart<V>&, const Product<V>&, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell::WEFT_ISA_NAMESPACE

@@ -1,7 +1,6 @@
 // bro-sell on a GPU: a thread a slot.
 #include <optional>
 
-#include "core/timer.hpp"
 #include "formats/bro_sell/multiply.cuh"
 #include "formats/bro_sell/setup.cuh"
 
@@ -146,13 +145,9 @@ class GpuOperator final : public Operator<V> {
   GpuOperator(const Csr<V>& matrix, const BuildOptions& options)
       : device_(options.device), rows_(matrix.rows), offsets_(matrix.offsets) {
     gpu::CurrentDevice current(device_);
-    const Stopwatch upload;
     std::optional<CsrOnDevice<V>> source(std::in_place, device_, matrix);
-    upload_seconds_ = upload.seconds();
     storage_ = build_on_device<V>(device_, matrix, source->view(), options);
-    const Stopwatch release;
     source.reset();
-    upload_seconds_ += release.seconds();
   }
 
   void apply(const Product<V>& product, Stream stream) override {
@@ -187,7 +182,6 @@ class GpuOperator final : public Operator<V> {
                                               storage_.singles.rows, index_bytes, offsets_.back());
     info.bytes = index_bytes + values * sizeof(V);
     info.padding = static_cast<Offset>(values) - offsets_.back();
-    info.upload_seconds = upload_seconds_;
     return info;
   }
 
@@ -195,7 +189,6 @@ class GpuOperator final : public Operator<V> {
   Device device_;
   Index rows_;
   Array<Offset> offsets_;  // shared with the caller's matrix
-  double upload_seconds_ = 0;
   DeviceStorage<V> storage_;
 };
 
@@ -219,7 +212,8 @@ template <class V>
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
 
@@ -231,9 +225,9 @@ template <Value V>
   return {download(built.blocks), download(built.singles)};
 }
 
-#define WEFT_INSTANTIATE(V)                                                           \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
+#define WEFT_INSTANTIATE(V)                                                                    \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
   template ::weft::bro_sell::Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bro_sell

@@ -43,9 +43,10 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix);
-  return WEFT_GPU_BUILDER(coo, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, coo::build<V>)(source, options);
 }
 
 /// Row numbers are extra bytes for every entry; they pay only where rows are too uneven for csr's threads on a GPU.
@@ -64,9 +65,7 @@ const Format& format() {
     f.info.name = "coo";
     f.info.summary = "a row and a column number for each entry, summed by segments: indifferent to uneven rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 6;
     f.rules_out = &rules_out;
     return f;

@@ -1,7 +1,6 @@
 // coo on a GPU: the sums of segments.cuh over all entries.
 #include <weft/coo.hpp>
 
-#include "core/timer.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/coo/segments.cuh"
 
@@ -13,7 +12,6 @@ class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, Device device)
       : device_(device), row_count_(matrix.rows), columns_(device, matrix.columns), values_(device, matrix.values) {
-    upload_seconds_ = upload_.seconds();
     const Array<Index> rows = to_coo(matrix).row_indices;
     rows_ = DeviceBuffer<Index>(device, rows);
     if (warps_for(matrix.nonzeros()) > 1) carries_ = Carries<V>(device, carry_rows(rows));
@@ -40,29 +38,27 @@ class GpuOperator final : public Operator<V> {
     info.details = std::to_string(warp_entries) + " entries a warp, " + std::to_string(1 + carries_.levels()) +
                    (carries_.levels() == 0 ? " level" : " levels");
     info.bytes = rows_.bytes() + columns_.bytes() + values_.bytes() + carries_.bytes();
-    info.upload_seconds = upload_seconds_;
     return info;
   }
 
  private:
   Device device_;
   Index row_count_;
-  Stopwatch upload_;  // of the two arrays that follow
   DeviceBuffer<Index> columns_;
   DeviceBuffer<V> values_;
   DeviceBuffer<Index> rows_;
-  double upload_seconds_ = 0;
   Carries<V> carries_;
 };
 
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, options.device);
 }
 
-#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&);
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::coo

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/gpu_runtime.hpp"
+#include "formats/coo/tuning.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
 
@@ -11,7 +12,7 @@
 namespace weft::WEFT_SIMT_NAMESPACE::coo {
 
 constexpr int warp_size = 32;
-constexpr int warp_entries = warp_size * ::weft::simt::coo_entries_per_lane;
+constexpr int warp_entries = warp_size * ::weft::coo::entries_per_lane;
 
 /// One level of the sum: the entries of the matrix, or the carries of the level below.
 template <class V>

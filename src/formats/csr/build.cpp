@@ -2,6 +2,7 @@
 
 #include "formats/csr/csr.hpp"
 #include "formats/csr/row_groups.hpp"
+#include "formats/csr/variants.hpp"
 #include "formats/vectors.hpp"
 
 namespace weft::csr {
@@ -28,13 +29,6 @@ Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset it
   });
   chunks[count] = {rows, entries};
   return chunks;
-}
-
-Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets) {
-  Array<std::uint32_t> narrow(offsets.size());
-  parallel_for(static_cast<std::int64_t>(offsets.size()), 1 << 16,
-               [&](std::int64_t i) { narrow[i] = static_cast<std::uint32_t>(offsets[i]); });
-  return narrow;
 }
 
 namespace {
@@ -101,47 +95,32 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build_cpu(const Csr<V>& matrix) {
+std::unique_ptr<Operator<V>> build_cpu(const MatrixSource<V>& source, const BuildOptions& options) {
+  find_variant(options.variant, options.device);  // throws for one that is not for the CPU
+  const Csr<V>& matrix = source.host();
   if (matrix.nonzeros() > std::numeric_limits<std::uint32_t>::max())
     return std::make_unique<CpuOperator<V, Offset>>(matrix, matrix.offsets);
-  return std::make_unique<CpuOperator<V, std::uint32_t>>(matrix, narrow_offsets(matrix.offsets));
+  return std::make_unique<CpuOperator<V, std::uint32_t>>(matrix, source.state().host_offsets32());
 }
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
-  if (options.device.is_cpu()) return build_cpu(matrix);
-  return WEFT_GPU_BUILDER(csr, V, options.device)(matrix, options);
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  if (options.device.is_cpu()) return build_cpu(source, options);
+  return WEFT_ON_DEVICE(options.device, csr::build<V>)(source, options);
 }
 
 }  // namespace
 
 const Format& format() {
   static const Format format = [] {
-    const std::vector<Device::Kind> gpus{Device::Kind::gpu, Device::Kind::emulator};
     Format f;
     f.info.name = "csr";
     f.info.summary = "rows one after the other, as they come: no conversion";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
-    const std::vector<Device::Kind> all{Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.variants = {{"auto", "chooses among these by the lengths of the rows, as plain csr does", all, false, true},
-                       {"merge", "equal shares of rows + entries, whatever the rows look like", all, false, true},
-                       {"merge-block", "a share a block, summed from shared memory", gpus},
-                       {"merge-narrow", "a share a warp, which leaves the cache to x: power-law graphs", gpus},
-                       {"merge-wide", "a share a warp, many entries at once", gpus},
-                       {"speculative", "segmented sums of equal tiles of entries: few empty rows", gpus},
-                       {"speculative-cpu", "the same, its second stage on the CPU", gpus, true},
-                       {"scalar", "a thread a row", gpus},
-                       {"stream", "a block stages the products of its rows in shared memory: even rows", gpus},
-                       {"vector", "2 to 32 threads a row, by the mean row length", gpus, false, true},
-                       {"vector2", "2 threads a row", gpus},
-                       {"vector4", "4 threads a row", gpus},
-                       {"vector8", "8 threads a row", gpus},
-                       {"vector16", "16 threads a row", gpus},
-                       {"vector32", "32 threads a row", gpus}};
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    f.info.variants = variant_infos();
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 2;
+    f.yardstick = true;
     return f;
   }();
   return format;

@@ -263,6 +263,6 @@ void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int thre
 #define WEFT_INSTANTIATE(V)                                                                             \
   template void multiply<V, std::uint32_t>(const CpuMatrix<V, std::uint32_t>&, const Product<V>&, int); \
   template void multiply<V, Offset>(const CpuMatrix<V, Offset>&, const Product<V>&, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::csr::WEFT_ISA_NAMESPACE

@@ -19,9 +19,6 @@ struct Chunk {
 /// any number of threads. Returns the pieces' beginnings and, last, the end.
 Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset items);
 
-/// The offsets in 32 bits; the caller has made sure that they fit.
-Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets);
-
 struct ChunkShape;  // row_groups.hpp
 
 /// What the CPU kernel reads. O is uint32 where the entries' numbers fit, since offsets are bytes to move too.

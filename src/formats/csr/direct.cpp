@@ -41,32 +41,16 @@ csr::View<V, Counted<O>> view_of(const DeviceCsr<V, O>& matrix) {
           reinterpret_cast<const Counted<O>*>(matrix.offsets.data()), matrix.columns.data(), matrix.values.data()};
 }
 
-/// Calls the build of a function that is for `device`.
-template <class Cuda, class Emulator>
-std::invoke_result_t<Cuda> on_device(Device device, [[maybe_unused]] Cuda&& cuda,
-                                     [[maybe_unused]] Emulator&& emulator) {
-#ifdef WEFT_HAS_CUDA
-  if (device.kind() == Device::Kind::gpu) return cuda();
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (device.kind() == Device::Kind::emulator) return emulator();
-#endif
-  describe(device);  // throws, saying what this build lacks; not sooner: it asks for all of its properties
-  throw Error(ErrorCode::no_device, "this build cannot use " + device.name());
-}
-
 }  // namespace
 
-template <Value V, class O>
+template <Value V, OffsetType O>
 std::size_t spmv_workspace_bytes(const DeviceCsr<V, O>& matrix, SpmvAlgorithm algorithm) {
   const auto view = view_of(matrix);
   const Device device = matrix.values.device();
-  return on_device(
-      device, [&] { return on_cuda::csr::direct_workspace(view, device, algorithm); },
-      [&] { return on_emulator::csr::direct_workspace(view, device, algorithm); });
+  return WEFT_ON_DEVICE(device, csr::direct_workspace<V, Counted<O>>)(view, device, algorithm);
 }
 
-template <Value V, class O>
+template <Value V, OffsetType O>
 void spmv(std::type_identity_t<V> alpha, const DeviceCsr<V, O>& matrix, DeviceSpan<const std::type_identity_t<V>> x,
           std::type_identity_t<V> beta, DeviceSpan<std::type_identity_t<V>> y, DeviceSpan<std::byte> workspace,
           SpmvAlgorithm algorithm, Stream stream) {
@@ -85,9 +69,8 @@ void spmv(std::type_identity_t<V> alpha, const DeviceCsr<V, O>& matrix, DeviceSp
     refuse("the workspace must begin at a multiple of 16 bytes");
   if (matrix.rows == 0) return;
   const Product<V> product{alpha, x.data(), x.size(), beta, y.data(), y.size(), 1};
-  on_device(
-      device, [&] { on_cuda::csr::direct_multiply(view, product, device, algorithm, workspace.data(), stream); },
-      [&] { on_emulator::csr::direct_multiply(view, product, device, algorithm, workspace.data(), stream); });
+  WEFT_ON_DEVICE(device, csr::direct_multiply<V, Counted<O>>)
+  (view, product, device, algorithm, workspace.data(), stream);
 }
 
 #define WEFT_INSTANTIATE_WITH(V, O)                                                                                 \
@@ -97,6 +80,6 @@ void spmv(std::type_identity_t<V> alpha, const DeviceCsr<V, O>& matrix, DeviceSp
 #define WEFT_INSTANTIATE(V)              \
   WEFT_INSTANTIATE_WITH(V, std::int32_t) \
   WEFT_INSTANTIATE_WITH(V, Offset)
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft

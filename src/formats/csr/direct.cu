@@ -18,8 +18,7 @@ Speculation<V> direct_speculation(const View<V, O>& matrix, const SpeculativeSha
 
 template <class V>
 SpeculativeShape direct_shape(Device device) {
-  const bool real = device.kind() == Device::Kind::gpu;
-  return speculative_shape<V>(::weft::simt::tuning_for(real ? gpu::compute_capability(device.index()) : 0));
+  return speculative_shape<V>(::weft::csr::Tuning::on(device));
 }
 
 }  // namespace
@@ -56,6 +55,6 @@ void direct_multiply(const View<V, O>& matrix, const Product<V>& product, Device
 #define WEFT_INSTANTIATE(V)               \
   WEFT_INSTANTIATE_WITH(V, std::uint32_t) \
   WEFT_INSTANTIATE_WITH(V, Offset)
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::csr

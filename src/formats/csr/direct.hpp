@@ -3,14 +3,11 @@
 
 #include "formats/csr/csr.hpp"
 
-// csr without a plan, for `spmv`: built twice, see formats/gpu_builder.hpp. O is uint32 or Offset.
-#define WEFT_DECLARE_DIRECT(NAMESPACE)                                                                         \
-  namespace weft::NAMESPACE::csr {                                                                             \
-  template <class V, class O>                                                                                  \
-  std::size_t direct_workspace(const ::weft::csr::View<V, O>& matrix, Device device, SpmvAlgorithm algorithm); \
-  template <class V, class O>                                                                                  \
-  void direct_multiply(const ::weft::csr::View<V, O>& matrix, const Product<V>& product, Device device,        \
-                       SpmvAlgorithm algorithm, std::byte* workspace, Stream stream);                          \
-  }
-WEFT_DECLARE_DIRECT(on_cuda)
-WEFT_DECLARE_DIRECT(on_emulator)
+// csr without a plan, for `spmv`. O is uint32 or Offset.
+WEFT_DECLARE_ON_DEVICES(csr, template <class V, class O>
+                             std::size_t direct_workspace(const ::weft::csr::View<V, O>& matrix, Device device,
+                                                          SpmvAlgorithm algorithm);
+                        template <class V, class O>
+                        void direct_multiply(const ::weft::csr::View<V, O>& matrix, const Product<V>& product,
+                                             Device device, SpmvAlgorithm algorithm, std::byte* workspace,
+                                             Stream stream);)

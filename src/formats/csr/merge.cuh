@@ -3,6 +3,8 @@
 #include "formats/csr/csr.hpp"
 #include "formats/csr/merge_block.cuh"
 #include "formats/csr/merge_warp.cuh"
+#include "formats/csr/tuning.hpp"
+#include "formats/csr/variants.hpp"
 #include "simt/tuning.hpp"
 
 // csr:merge. The ends of the rows and the entries, merged, make a path of rows + entries steps (Merrill and Garland): a
@@ -12,22 +14,20 @@
 //   3. add_carries adds the carries, in the order of the shares.
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 
-/// csr_merge_warp with few and with many entries a lane, and csr_merge_block.
-enum class MergeKernel { narrow, wide, block };
+using ::weft::csr::MergeKernel;
 
 template <class V>
 constexpr int merge_items(MergeKernel kernel) {
-  if (kernel == MergeKernel::narrow) return ::weft::simt::csr_merge_narrow_items;
-  if (kernel == MergeKernel::block) return ::weft::simt::csr_merge_block_items;
-  return sizeof(V) == 4 ? ::weft::simt::csr_merge_wide_items_f32 : ::weft::simt::csr_merge_wide_items_f64;
+  if (kernel == MergeKernel::narrow) return ::weft::csr::merge_narrow_items;
+  if (kernel == MergeKernel::block) return ::weft::csr::merge_block_items;
+  return ::weft::csr::merge_wide_items.of<V>();
 }
 
 /// Steps of a share.
 template <class V>
 constexpr int merge_steps(MergeKernel kernel) {
   if (kernel == MergeKernel::block) return ::weft::simt::block_threads * merge_items<V>(kernel);
-  const int chunks =
-      kernel == MergeKernel::narrow ? ::weft::simt::csr_merge_narrow_chunks : ::weft::simt::csr_merge_wide_chunks;
+  const int chunks = kernel == MergeKernel::narrow ? ::weft::csr::merge_narrow_chunks : ::weft::csr::merge_wide_chunks;
   return 32 * merge_items<V>(kernel) * chunks;
 }
 

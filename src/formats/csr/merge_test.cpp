@@ -34,12 +34,12 @@ class Merge : public ::testing::TestWithParam<Shared> {
  protected:
   /// Entries that a warp sums at once, and rows + entries of a share. For f64; those of f32 are at other places.
   Offset chunk() const {
-    if (GetParam().variant == "wide") return 32 * simt::csr_merge_wide_items_f64;
-    return 32 * simt::csr_merge_narrow_items;
+    if (GetParam().variant == "wide") return 32 * csr::merge_wide_items.f64;
+    return 32 * csr::merge_narrow_items;
   }
   Offset share() const {
-    if (GetParam().variant == "block") return simt::block_threads * simt::csr_merge_block_items;
-    return chunk() * (GetParam().variant == "wide" ? simt::csr_merge_wide_chunks : simt::csr_merge_narrow_chunks);
+    if (GetParam().variant == "block") return simt::block_threads * csr::merge_block_items;
+    return chunk() * (GetParam().variant == "wide" ? csr::merge_wide_chunks : csr::merge_narrow_chunks);
   }
 
   template <Value V>

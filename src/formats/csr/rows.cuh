@@ -1,5 +1,6 @@
 #pragma once
 #include "formats/csr/csr.hpp"
+#include "formats/csr/tuning.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
 
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(block_threads) csr_vector(View<V, O> matrix, P
   }
 }
 
-constexpr int entries_per_thread = ::weft::simt::csr_stream_entries_per_thread;
+constexpr int entries_per_thread = ::weft::csr::stream_entries_per_thread;
 constexpr int tile_entries = block_threads * entries_per_thread;
 
 /// A block owns block_threads rows, a thread one of them. Tile by tile the block reads the entries of all its rows side

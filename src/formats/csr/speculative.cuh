@@ -7,6 +7,7 @@
 #include "formats/csr/carries.cuh"
 #include "formats/csr/csr.hpp"
 #include "formats/csr/segments.cuh"
+#include "formats/csr/tuning.hpp"
 #include "formats/gpu_product.cuh"
 #include "simt/tuning.hpp"
 
@@ -208,17 +209,12 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
   }
 }
 
-/// The paper's parameters: W entries a lane and tile, S tiles a bunch, B bunches a group.
-struct SpeculativeShape {
-  int width = 4, tiles = 8, bunches = 8;
-};
+using SpeculativeShape = ::weft::csr::SpeculativeNumbers;
 
 /// Throws Error(invalid_argument) for numbers the kernels do not have.
 template <class V>
-SpeculativeShape speculative_shape(const ::weft::simt::Tuning& tuning) {
-  SpeculativeShape shape{tuning.speculative_width_f64, tuning.speculative_tiles_f64, tuning.speculative_bunches_f64};
-  if (sizeof(V) == 4)
-    shape = {tuning.speculative_width_f32, tuning.speculative_tiles_f32, tuning.speculative_bunches_f32};
+SpeculativeShape speculative_shape(const ::weft::csr::Tuning& tuning) {
+  const SpeculativeShape shape = tuning.speculative.of<V>();
   const bool known = shape.width == 2 || shape.width == 4 || shape.width == 6 || shape.width == 8;
   if (!known || shape.tiles < 1 || shape.tiles > most_tiles_a_bunch || shape.bunches < 1 ||
       shape.bunches > most_bunches)

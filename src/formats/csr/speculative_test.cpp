@@ -28,10 +28,8 @@ constexpr int all_bunches[] = {1, 2, 5, 8};
 template <Value V>
 std::unique_ptr<Operator<V>> build_speculative(Device device, const Csr<V>& matrix, const Shape& shape,
                                                const std::string& format = "csr:speculative") {
-  simt::Tuning tuning;
-  tuning.speculative_width_f32 = tuning.speculative_width_f64 = shape.width;
-  tuning.speculative_tiles_f32 = tuning.speculative_tiles_f64 = shape.tiles;
-  tuning.speculative_bunches_f32 = tuning.speculative_bunches_f64 = shape.bunches;
+  csr::Tuning tuning;
+  tuning.speculative.f32 = tuning.speculative.f64 = {shape.width, shape.tiles, shape.bunches};
   auto built = build_variant<V>(format, device, matrix, tuning);
   EXPECT_TRUE(built->info().details.starts_with(name_of(shape))) << built->info().details;
   return built;

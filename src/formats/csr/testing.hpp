@@ -66,9 +66,9 @@ class PlaceScope {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build_variant(const std::string& name, Device device, const Csr<V>& matrix,
-                                           const std::optional<simt::Tuning>& tuning = {}) {
+                                           const std::any& tuning = {}) {
   const FormatChoice choice = find_format(name, device, sizeof(V) == 4 ? ValueType::f32 : ValueType::f64);
-  return choice.format->template builder<V>()(matrix, {device, choice.variant, {}, tuning, choice.parameters});
+  return choice.format->build.template get<V>()(matrix, {device, choice.variant, {}, tuning, choice.parameters});
 }
 
 /// The matrix whose rows begin at `offsets`, the last of which is the end.

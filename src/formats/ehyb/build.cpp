@@ -25,7 +25,7 @@ Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const Build
   lay_out_extra(matrix, blocks, storage);
   fill<V>(matrix, blocks, matrix.values, storage);
   fill_extra<V>(matrix.values, storage.extra);
-  storage.partition_seconds = partition_seconds;
+  if (options.times) options.times->partition += partition_seconds;
   return storage;
 }
 
@@ -113,7 +113,6 @@ class CpuOperator final : public Operator<V> {
                             static_cast<Offset>(storage_.caches.cached.size()), extra_entries, matrix_.nonzeros());
     info.bytes = bytes_of(storage_);
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
-    info.partition_seconds = storage_.partition_seconds;
     return info;
   }
 
@@ -162,10 +161,11 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu())
     return std::make_unique<CpuOperator<V>>(matrix, build_storage(matrix, cpu_limits<V>(), options));
-  return WEFT_GPU_BUILDER(ehyb, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, ehyb::build<V>)(source, options);
 }
 
 /// What a file is stored for. A GPU that is not here is taken for one of the largest.
@@ -200,11 +200,11 @@ Loaded<V> load(const StoredArrays& arrays, const Csr<V>& matrix, const BuildOpti
     BuildOptions same = options;
     same.partition = partition_of_rows(storage.caches, storage.shape.block);
     same.parameters["block"] = storage.shape.block;
-    return {build(matrix, same), false};
+    return {build(MatrixSource<V>(matrix), same), false};
   }
   find_positions(matrix, storage);
   if (options.device.is_cpu()) return {std::make_unique<CpuOperator<V>>(matrix, std::move(storage))};
-  return {WEFT_GPU_LOADER(ehyb, V, Storage<V>, options.device)(storage, matrix, options.device)};
+  return {WEFT_ON_DEVICE(options.device, ehyb::load<V>)(storage, matrix, options.device)};
 }
 
 template <Value V>
@@ -227,7 +227,6 @@ const Format& format() {
     f.info.summary =
         "rows in parts of the graph, each with its x in fast memory and 16-bit columns: meshes, many products";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {
         {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
          6},
@@ -239,10 +238,8 @@ const Format& format() {
         padding_parameter()};
     f.info.refuses = refuses_padding();
     f.info.storable = true;
-    f.storing_f32 = storing<float>();
-    f.storing_f64 = storing<double>();
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 10000;  // METIS on one core, in products of a GPU
     f.rules_out = &rules_out;
     return f;
@@ -252,16 +249,7 @@ const Format& format() {
 
 template <Value V>
 Limits limits_of(Device device) {
-  if (device.is_cpu()) return cpu_limits<V>();
-  using Function = Limits (*)(Device);
-  Function cuda = nullptr, emulator = nullptr;
-#ifdef WEFT_HAS_CUDA
-  cuda = &::weft::on_cuda::ehyb::limits<V>;
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  emulator = &::weft::on_emulator::ehyb::limits<V>;
-#endif
-  return choose_gpu_function<Function>(device, cuda, emulator)(device);
+  return device.is_cpu() ? cpu_limits<V>() : WEFT_ON_DEVICE(device, ehyb::limits<V>)(device);
 }
 
 #define WEFT_INSTANTIATE(V)             \

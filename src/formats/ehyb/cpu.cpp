@@ -132,6 +132,6 @@ void multiply_extra(const CpuExtra<V>& extra, const Product<V>& product, V* sums
 #define WEFT_INSTANTIATE(V)                                                         \
   template void multiply<V>(const CpuView<V>&, const Product<V>&, V*, Offset, int); \
   template void multiply_extra<V>(const CpuExtra<V>&, const Product<V>&, V*, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb::WEFT_ISA_NAMESPACE

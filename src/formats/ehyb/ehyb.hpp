@@ -100,8 +100,7 @@ struct Storage {
   Array<std::uint16_t> columns;  ///< places in the part's cache; the one behind its last holds 0, for padding
   Array<V> values;
   Extra<V> extra;
-  Index most_cached = 0;         ///< of a part
-  double partition_seconds = 0;  ///< what it took to find the parts
+  Index most_cached = 0;  ///< of a part
 };
 
 /// The blocks of a matrix and which of them are full; no array when all are.

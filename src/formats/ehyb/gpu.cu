@@ -343,13 +343,9 @@ class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, const BuildOptions& options) : device_(options.device), matrix_(matrix) {
     gpu::CurrentDevice current(device_);
-    const Stopwatch upload;
     std::optional<CsrOnDevice<V>> source(std::in_place, device_, matrix);
-    upload_seconds_ = upload.seconds();
     storage_ = build_on_device<V>(device_, matrix, source->view(), options, partition_seconds_);
-    const Stopwatch release;
     source.reset();
-    upload_seconds_ += release.seconds();
     prepare();
   }
 
@@ -408,8 +404,6 @@ class GpuOperator final : public Operator<V> {
                  storage_.columns.bytes() + storage_.values.bytes() + extra.slices.bytes() + extra.columns.bytes() +
                  extra.values.bytes() + extra.places.bytes() + extra.ranges.bytes();
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - matrix_.nonzeros();
-    info.upload_seconds = upload_seconds_;
-    info.partition_seconds = partition_seconds_;
     return info;
   }
 
@@ -468,7 +462,7 @@ class GpuOperator final : public Operator<V> {
 
   Device device_;
   Csr<V> matrix_;  // shares the caller's arrays: new values are placed by them
-  double upload_seconds_ = 0, partition_seconds_ = 0;
+  double partition_seconds_ = 0;
   DeviceStorage<V> storage_;
   Order order_;  // this and what it takes, once asked for
   DeviceBuffer<Index> own_cached_, own_extra_columns_;
@@ -479,7 +473,8 @@ class GpuOperator final : public Operator<V> {
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
 
@@ -522,11 +517,11 @@ Limits limits(Device device) {
   return limits_of<V>(device);
 }
 
-#define WEFT_INSTANTIATE(V)                                                                \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);      \
-  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device); \
-  template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);                \
+#define WEFT_INSTANTIATE(V)                                                                    \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
+  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device);     \
+  template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);                    \
   template Limits limits<V>(Device);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::ehyb

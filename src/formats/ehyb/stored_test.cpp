@@ -20,7 +20,7 @@ StoredArrays stored(const Csr<V>& matrix, const std::string& name, Device device
   BuildOptions options;
   options.parameters = parse_format(name).parameters;
   options.store_for = device;
-  return format().storing<V>().store(matrix, options);
+  return format().storing.get<V>().store(matrix, options);
 }
 
 /// The same arrays, one of them changed by change(Array<T>&).
@@ -41,7 +41,7 @@ StoredArrays changed(const StoredArrays& arrays, const std::string& name, F&& ch
 
 std::string sentence(const StoredArrays& arrays, Index rows, Index cols) {
   try {
-    format().storing_f64.unpack(arrays, rows, cols);
+    format().storing.get<double>().unpack(arrays, rows, cols);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::parse) << error.what();
     return error.what();
@@ -96,9 +96,11 @@ TEST(EhybStored, MatricesComeBackExactly) {
   for (const auto& [name, matrix] : matrices())
     for (const Device device : devices_to_store_for()) {
       SCOPED_TRACE(name + " for " + device.name());
-      EXPECT_TRUE(same(format().storing_f64.unpack(stored(matrix, name, device), matrix.rows, matrix.cols), matrix));
+      EXPECT_TRUE(
+          same(format().storing.get<double>().unpack(stored(matrix, name, device), matrix.rows, matrix.cols), matrix));
       const Csr<float> single = convert<float>(matrix);
-      EXPECT_TRUE(same(format().storing_f32.unpack(stored(single, name, device), matrix.rows, matrix.cols), single));
+      EXPECT_TRUE(
+          same(format().storing.get<float>().unpack(stored(single, name, device), matrix.rows, matrix.cols), single));
     }
 }
 
@@ -108,8 +110,8 @@ TEST(EhybStored, LoadsAsItWasBuilt) {
       if (device.kind() == Device::Kind::emulator && matrix.nonzeros() > 3000) continue;
       SCOPED_TRACE(name + " on " + device.name());
       const StoredArrays arrays = stored(matrix, name, device);
-      const Csr<double> unpacked = format().storing_f64.unpack(arrays, matrix.rows, matrix.cols);
-      const Loaded<double> loaded = format().storing_f64.load(arrays, unpacked, {.device = device});
+      const Csr<double> unpacked = format().storing.get<double>().unpack(arrays, matrix.rows, matrix.cols);
+      const Loaded<double> loaded = format().storing.get<double>().load(arrays, unpacked, {.device = device});
       EXPECT_TRUE(loaded.as_stored);
       const auto built = format().build_f64(matrix, {.device = device, .parameters = parse_format(name).parameters});
       EXPECT_EQ(loaded.op->info().details, built->info().details);
@@ -140,7 +142,7 @@ TEST(EhybStored, AnotherDeviceTakesThePartsOnly) {
       if (!cpu_to_cpu && !(target.is_cpu() || device.is_cpu())) continue;  // one GPU may serve as another
       SCOPED_TRACE("for " + target.name() + " on " + device.name());
       const StoredArrays arrays = stored(matrix, "ehyb:parts=5", target);
-      const Loaded<double> loaded = format().storing_f64.load(arrays, matrix, {.device = device});
+      const Loaded<double> loaded = format().storing.get<double>().load(arrays, matrix, {.device = device});
       EXPECT_EQ(loaded.as_stored, cpu_to_cpu);
       // The parts of the file, which are smaller than either device would have them.
       const Storage<double> file = from_arrays<double>(arrays, 400, 400);

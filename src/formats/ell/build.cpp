@@ -90,9 +90,10 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, choose_shape(matrix, options));
-  return WEFT_GPU_BUILDER(ell, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, ell::build<V>)(source, options);
 }
 
 std::string rules_out(const RowLengths& rows, Device) {
@@ -111,15 +112,13 @@ const Format& format() {
     f.info.name = "ell";
     f.info.summary = "all rows padded to the longest, stored column by column: rows of even length";
     f.info.devices = all;
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.variants = {{"plain", "ELLPACK: a row ends where its columns do", all},
                        {"r", "ELLPACK-R: the lengths of the rows are stored too", all},
                        {"rt", "ELLR-T: and several threads take a row", all}};
     f.info.parameters = {{"t", "threads a row of ell:rt; else by the mean row length", 1, 32, true},
                          padding_parameter()};
     f.info.refuses = refuses_padding();
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 15;
     f.rules_out = &rules_out;
     return f;

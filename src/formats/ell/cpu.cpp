@@ -165,6 +165,6 @@ void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Product<V>&, Index, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::ell::WEFT_ISA_NAMESPACE

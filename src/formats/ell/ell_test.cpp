@@ -105,9 +105,9 @@ TEST(EllFormat, LengthsAreStoredWherePaddingIsMore) {
 }
 
 TEST(EllFormat, FewLongRowsGetSeveralThreadsOnAGpu) {
-  simt::Tuning tuning;
-  tuning.slice_enough_threads = 1000;
-  tuning.ell_entries_per_thread = 4;
+  ell::Tuning tuning;
+  tuning.enough_threads = 1000;
+  tuning.entries_per_thread = 4;
   const auto threads = [&](Index rows, Offset length, const std::string& variant) {
     const Offset entries = rows * length;
     return chosen(RowWriter().rows_up_to(entries, length).offsets(),

@@ -1,8 +1,8 @@
 // ell on a GPU. One kernel serves all variants: thread i of the grid reads place i of every step, so that a warp's
 // loads are neighbours whatever the number of threads a row. The arrays are filled on the GPU, from the csr.
-#include "core/timer.hpp"
 #include "formats/column_groups.cuh"
 #include "formats/ell/ell.hpp"
+#include "formats/ell/tuning.hpp"
 #include "simt/tuning.hpp"
 
 namespace weft::WEFT_SIMT_NAMESPACE::ell {
@@ -11,7 +11,7 @@ namespace {
 using ::weft::ell::Shape;
 using ::weft::ell::View;
 using ::weft::simt::block_threads;
-constexpr int at_once = ::weft::simt::ell_entries_at_once;
+constexpr int at_once = ::weft::ell::entries_at_once;
 constexpr int fill_steps = 64;
 
 template <class V, int Threads, int Room>
@@ -110,11 +110,9 @@ class GpuOperator final : public Operator<V> {
         lengths_(device, shape.has_lengths() ? static_cast<std::size_t>(shape.rows) : 0) {
     if (shape.width == 0) return;
     gpu::CurrentDevice current(device);
-    const Stopwatch watch;
     const DeviceBuffer<Offset> offsets(device, matrix.offsets);
     const DeviceBuffer<Index> columns(device, matrix.columns);
     const DeviceBuffer<V> values(device, matrix.values);
-    upload_seconds_ = watch.seconds();
     Fill<V> fill = fill_from(offsets, values);
     fill.csr_columns = columns.data();
     fill.columns = columns_.data();
@@ -151,7 +149,6 @@ class GpuOperator final : public Operator<V> {
 
   OperatorInfo info() const override {
     OperatorInfo info = ::weft::ell::describe(shape_, columns_.bytes() + values_.bytes() + lengths_.bytes());
-    info.upload_seconds = upload_seconds_;
     return info;
   }
 
@@ -196,17 +193,17 @@ class GpuOperator final : public Operator<V> {
   DeviceBuffer<Index> columns_;
   DeviceBuffer<V> values_;
   DeviceBuffer<Index> lengths_;
-  double upload_seconds_ = 0;
 };
 
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, ::weft::ell::choose_shape(matrix, options), options.device);
 }
 
-#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&);
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::ell

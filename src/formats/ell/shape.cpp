@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/ell/ell.hpp"
+#include "formats/ell/tuning.hpp"
 #include "formats/padding_limit.hpp"
 
 namespace weft::ell {
@@ -15,13 +16,12 @@ constexpr Index warp_size = 32;
 /// thread a row, so plain ell goes beyond that only where the rows are too few to keep the device busy.
 int choose_threads(const RowLengths& rows, Index width, const BuildOptions& options) {
   if (options.device.is_cpu()) return rows.rows < rows_at_once && width >= warp_size ? warp_size : 1;
-  const auto tuning =
-      options.tuning ? *options.tuning : simt::tuning_for(::weft::describe(options.device).compute_capability);
+  const auto tuning = options.tuning_as<Tuning>();
   const double mean = std::min(rows.mean_row, static_cast<double>(width));
-  const Offset enough = options.variant == "rt" ? std::numeric_limits<Offset>::max() : tuning.slice_enough_threads;
+  const Offset enough = options.variant == "rt" ? std::numeric_limits<Offset>::max() : tuning.enough_threads;
   int threads = 1;
   while (threads < warp_size && static_cast<Offset>(rows.rows) * threads < enough &&
-         mean >= 2 * threads * tuning.ell_entries_per_thread)
+         mean >= 2 * threads * tuning.entries_per_thread)
     threads *= 2;
   return threads;
 }

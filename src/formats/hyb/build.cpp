@@ -40,11 +40,11 @@ class HybOperator final : public Operator<V> {
  public:
   HybOperator(const Csr<V>& matrix, Index width, const BuildOptions& ell_options, const Parts& parts)
       : parts_(parts), width_(width), offsets_(matrix.offsets) {
-    ell_ = parts.ell.builder<V>()(matrix, ell_options);
+    ell_ = parts.ell.build.get<V>()(matrix, ell_options);
     const Csr<V> rest = rest_behind(matrix, width);
     if (rest.nonzeros() == 0) return;
     rest_offsets_ = rest.offsets;
-    coo_ = parts.coo.builder<V>()(rest, {.device = ell_options.device, .tuning = ell_options.tuning});
+    coo_ = parts.coo.build.get<V>()(rest, {.device = ell_options.device, .tuning = ell_options.tuning});
   }
 
   void apply(const Product<V>& product, Stream stream) override {
@@ -75,7 +75,6 @@ class HybOperator final : public Operator<V> {
       const OperatorInfo coo = coo_->info();
       info.bytes += coo.bytes;
       info.padding += coo.padding;
-      info.upload_seconds += coo.upload_seconds;
     }
     return info;
   }
@@ -95,7 +94,8 @@ const Parts& parts() {
 }
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return build_hybrid(matrix, options, parts());
 }
 
@@ -148,11 +148,9 @@ const Format& format() {
     f.info.name = "hyb";
     f.info.summary = "the first entries of each row as ell, the rest of the long ones as coo: mostly even rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {k_parameter("ell")};
     f.info.refuses = "a given k whose padding ell would refuse";
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 20;
     f.rules_out = [](const RowLengths& rows, Device device) { return rules_out(rows, device, parts()); };
     return f;

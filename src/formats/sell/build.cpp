@@ -215,9 +215,10 @@ class CpuOperator final : public Operator<V> {
 };
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
-  return WEFT_GPU_BUILDER(sell, V, options.device)(matrix, options);
+  return WEFT_ON_DEVICE(options.device, sell::build<V>)(source, options);
 }
 
 /// A slice is as wide as its longest row: one long row costs C times its length.
@@ -236,7 +237,6 @@ const Format& format() {
     f.info.name = "sell";
     f.info.summary = "slices of rows, each as wide as its longest row, with 16-bit columns where they fit";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.types = {ValueType::f32, ValueType::f64};
     f.info.parameters = {
         {"c", "rows a slice, 4 to 64 (GPU 32, CPU 8 in f64 and 16 in f32)", 4, 64},
         {"sigma", "rows are sorted by length in windows of so many (1, or more if that saves 1 %)", 1,
@@ -245,8 +245,7 @@ const Format& format() {
         padding_parameter(),
     };
     f.info.refuses = refuses_padding();
-    f.build_f32 = &build<float>;
-    f.build_f64 = &build<double>;
+    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 30;
     f.rules_out = &rules_out;
     return f;

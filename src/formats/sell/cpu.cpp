@@ -106,6 +106,6 @@ void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuMatrix<V>&, const Product<V>&, int);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::sell::WEFT_ISA_NAMESPACE

@@ -1,7 +1,6 @@
 // sell on a GPU: a thread, or t of them, follows a row.
 #include <optional>
 
-#include "core/timer.hpp"
 #include "formats/column_groups.cuh"
 #include "formats/sell/sell.hpp"
 #include "formats/sell/setup.cuh"
@@ -143,7 +142,7 @@ void multiply_equal(const View<V>& view, const Product<V>& product, Stream strea
   };
   if constexpr (Room > 1)
     launch(Constant<4>(), Constant<1>());
-  else if (sizeof(V) == 8 && view.width > ::weft::simt::slice_long_rows)
+  else if (sizeof(V) == 8 && view.width > long_rows_from)
     launch(Constant<8>(), Constant<roomy>());
   else
     launch(Constant<8>(), Constant<crowded<V>>());
@@ -169,14 +168,10 @@ class GpuOperator final : public Operator<V> {
  public:
   GpuOperator(const Csr<V>& matrix, const BuildOptions& options) : device_(options.device), offsets_(matrix.offsets) {
     gpu::CurrentDevice current(device_);
-    const Stopwatch upload;
     std::optional<CsrOnDevice<V>> source(std::in_place, device_, matrix);
-    upload_seconds_ = upload.seconds();
     const Shape shape = ::weft::sell::choose_shape(matrix.offsets, matrix.rows, options, sizeof(V));
     storage_ = build_on_device<V>(device_, source->view(), matrix.offsets, shape, options);
-    const Stopwatch release;
     source.reset();
-    upload_seconds_ += release.seconds();
     if (storage_.equally_wide && storage_.census.short_slices > 0) keep_bases();
   }
 
@@ -186,7 +181,7 @@ class GpuOperator final : public Operator<V> {
     const View<V> view = this->view();
     if (storage_.shape.threads > 1) return multiply_striped(storage_.shape.threads, view, product, stream);
     const unsigned blocks = simt::blocks_for(view.rows, block_threads);
-    const bool long_rows = offsets_.back() > static_cast<Offset>(::weft::simt::slice_long_rows) * view.rows;
+    const bool long_rows = offsets_.back() > static_cast<Offset>(long_rows_from) * view.rows;
     with_room_for(product.count, [&](auto room) {
       constexpr int vectors = decltype(room)::value;
       if (storage_.equally_wide && storage_.census.short_slices > 0)
@@ -214,7 +209,6 @@ class GpuOperator final : public Operator<V> {
     info.bytes = storage_.order.bytes() + storage_.slices.bytes() + bases_.bytes() + storage_.columns.bytes() +
                  storage_.values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - offsets_.back();
-    info.upload_seconds = upload_seconds_;
     return info;
   }
 
@@ -234,7 +228,6 @@ class GpuOperator final : public Operator<V> {
 
   Device device_;
   Array<Offset> offsets_;  // shared with the caller's matrix
-  double upload_seconds_ = 0;
   DeviceStorage<V> storage_;
   DeviceBuffer<Index> bases_;
 };
@@ -256,7 +249,8 @@ void GpuOperator<V>::keep_bases() {
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const Csr<V>& matrix, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  const Csr<V>& matrix = source.host();
   return std::make_unique<GpuOperator<V>>(matrix, options);
 }
 
@@ -278,9 +272,9 @@ template <Value V>
   return storage;
 }
 
-#define WEFT_INSTANTIATE(V)                                                           \
-  template std::unique_ptr<Operator<V>> build<V>(const Csr<V>&, const BuildOptions&); \
+#define WEFT_INSTANTIATE(V)                                                                    \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
   template ::weft::sell::Storage<V> build_storage<V>(const Csr<V>&, const Shape&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::sell

@@ -4,6 +4,7 @@
 
 #include "core/parallel.hpp"
 #include "formats/sell/sell.hpp"
+#include "formats/sell/tuning.hpp"
 
 namespace weft::sell {
 namespace {
@@ -86,10 +87,10 @@ Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions&
   shape.slice_rows = static_cast<Index>(options.parameter("c", cpu ? (value_bytes == 4 ? 16 : 8) : 32));
   if (!cpu) {
     // Threads a row only where there are too few rows to keep a GPU busy.
-    const simt::Tuning tuning = options.tuning.value_or(simt::Tuning());
+    const auto tuning = options.tuning_as<Tuning>();
     const double mean = rows == 0 ? 0 : static_cast<double>(offsets[rows]) / rows;
-    while (shape.threads < 32 && Offset(rows) * shape.threads < tuning.slice_enough_threads &&
-           mean >= 2 * tuning.sell_entries_per_thread * shape.threads)
+    while (shape.threads < 32 && Offset(rows) * shape.threads < tuning.enough_threads &&
+           mean >= 2 * tuning.entries_per_thread * shape.threads)
       shape.threads *= 2;
     shape.threads = static_cast<int>(options.parameter("t", shape.threads));
   }

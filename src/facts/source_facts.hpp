@@ -1,0 +1,23 @@
+#pragma once
+#include "sparse/source_state.hpp"
+
+// Facts about a matrix to plan from, found where the matrix is, when first needed, and kept with it.
+namespace weft {
+
+/// As analyze_rows.
+template <Value V>
+const RowLengths& row_lengths(const MatrixSource<V>& source);
+
+/// The block size, as in Structure.
+template <Value V>
+const BlockFacts& blocks(const MatrixSource<V>& source);
+
+/// Whether pattern and values are symmetric, as in Structure.
+template <Value V>
+const SymmetryFacts& symmetry(const MatrixSource<V>& source);
+
+/// How many entries each column has.
+template <Value V>
+const Array<Index>& column_use(const MatrixSource<V>& source);
+
+}  // namespace weft
