@@ -10,8 +10,11 @@ template <Value V>
 Csr<V> read_matrix(const std::string& source, const ReadOptions& options) {
   if (is_generator(source)) return generate<V>(source, options.progress);
   io::FileBytes file = io::map_file(source);
-  if (io::is_container(file.bytes))
-    return io::csr_from_container<V>(io::Container(std::move(file), source, options.progress));
+  if (io::is_container(file.bytes)) {
+    const io::Container container(std::move(file), source);
+    container.verify(options.progress);
+    return io::csr_from_container<V>(container);
+  }
   file = io::unpacked(std::move(file), source);
   return io::parse_matrix_market<V>(file.text(), source, options);
 }

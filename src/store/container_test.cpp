@@ -217,6 +217,29 @@ TEST(Container, ForgedMatricesAreRefused) {
                  "the .weft file holds no csr matrix");
 }
 
+/// A damaged section is noticed when it is used, by verify() and not before; no section is hashed twice.
+TEST(Container, SectionsAreVerifiedOnceAndOnlyWhenTheyAreUsed) {
+  std::string bytes = small_file();
+  const std::size_t value = content_at(values);
+  bytes[value] ^= 1;
+  const auto owner = std::make_shared<Array<std::byte>>(Array<std::byte>::copy_of(std::as_bytes(std::span(bytes))));
+  const Container container({owner, {owner->data(), owner->size()}}, "a.weft");
+  EXPECT_EQ(kind_of(container), "csr");
+  const std::string damaged = "a.weft: section 'values' of the .weft file is damaged: its checksum does not agree";
+  EXPECT_EQ(error_of([&] { container.verify(); }).what(), damaged);
+  EXPECT_EQ(error_of([&] { container.section<double>("values"); }).what(), damaged) << "a refusal is not forgotten";
+  (*owner)[value] ^= std::byte{1};
+  EXPECT_EQ(container.section<double>("values")[0], 1.5);
+  (*owner)[value] ^= std::byte{1};  // as a user who writes to the view does
+  container.section<double>("values");
+  std::vector<double> reported;
+  container.verify([&](double fraction) {
+    reported.push_back(fraction);
+    return true;
+  });
+  EXPECT_TRUE(reported.empty()) << "nothing was left to verify";
+}
+
 TEST(Container, NumbersTooLargeForTheTypeAskedForAreRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.file("a.weft");
