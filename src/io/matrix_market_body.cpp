@@ -9,7 +9,6 @@ namespace weft::io {
 namespace {
 
 using Field = MatrixMarketHeader::Field;
-using Symmetry = MatrixMarketHeader::Symmetry;
 
 constexpr const char* entries_word = "entries";
 constexpr const char* values_word = "values";

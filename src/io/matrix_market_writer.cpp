@@ -42,7 +42,7 @@ std::string banner(const char* layout) {
   return std::string("%%MatrixMarket matrix ") + layout + " real general\n% written by weft " WEFT_VERSION "\n";
 }
 
-/// Refuses the first value that is no finite number, whose place place(position) names, before anything is written.
+/// Refuses the first value that is not a finite number, whose place place(position) names, before anything is written.
 template <Value V, class Place>
 void require_finite(const std::string& path, std::span<const V> values, Place&& place) {
   FirstPosition wrong;
