@@ -52,6 +52,19 @@ TEST(PackedContainer, MatricesReadBackExactly) {
     }
 }
 
+TEST(PackedContainer, TheMarkOfSymmetryReadsBack) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  Csr<double> matrix = generate<double>("gen:poisson2d:13");
+  for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::general})
+    for (const std::string& name : formats_stored()) {
+      matrix.symmetry = symmetry;
+      write_weft_as(path, matrix, name);
+      EXPECT_EQ(read_weft<double>(path).symmetry, symmetry) << name;
+      EXPECT_EQ(read_weft<float>(path).symmetry, symmetry) << name;
+    }
+}
+
 /// Its header and section table are enough: a large file is not read.
 TEST(PackedContainer, TheStoredFormatIsFoundWithoutReadingTheMatrix) {
   const TemporaryFolder folder;
