@@ -16,6 +16,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "store/load_plan.hpp"
 
 namespace weft::app {
 namespace {
@@ -140,13 +141,6 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// A plan, and the matrix it was made of unless the plan came from a packed file.
-template <Value V>
-struct Planned {
-  Plan<V> plan;
-  std::optional<Csr<V>> matrix;
-};
-
 /// Whether the source is a .weft file that keeps its matrix packed.
 bool is_packed(const std::string& source) {
   if (is_generator(source)) return false;
@@ -155,7 +149,7 @@ bool is_packed(const std::string& source) {
 }
 
 template <Value V>
-Planned<V> make_plan(const SpmvOptions& options, Device device) {
+LoadedPlan<V> make_plan(const SpmvOptions& options, Device device) {
   PlanOptions wanted{.device = device,
                      .format = options.format,
                      .order = parse_ordering(options.order),
@@ -168,7 +162,7 @@ Planned<V> make_plan(const SpmvOptions& options, Device device) {
   };
   if (is_packed(options.source) && options.partition.path.empty()) {
     ProgressBar bar("reading " + options.source);
-    return {load_plan<V>(options.source, with_progress(bar)), {}};
+    return load_plan_and_matrix<V>(options.source, with_progress(bar));
   }
   Csr<V> matrix = load<V>(options.source, options.reading);
   wanted.partition = options.partition.read(matrix.rows);
@@ -179,8 +173,9 @@ Planned<V> make_plan(const SpmvOptions& options, Device device) {
 
 template <Value V>
 int multiply(const SpmvOptions& options, Device device) {
-  Planned<V> planned_matrix = make_plan<V>(options, device);
-  Plan<V>& planned = planned_matrix.plan;
+  LoadedPlan<V> loaded = make_plan<V>(options, device);
+  Plan<V>& planned = loaded.plan;
+  if (!options.check) loaded.matrix = {};  // the plan keeps what it needs
   const Op op = options.transpose ? Op::transpose : Op::none;
   const Index x_size = options.transpose ? planned.info().rows : planned.info().cols;
   const Index y_size = options.transpose ? planned.info().cols : planned.info().rows;
@@ -211,9 +206,8 @@ int multiply(const SpmvOptions& options, Device device) {
 
   Summary summary{planned.info(), norm(y), timing.median, {}};
   if (options.check) {
-    if (!planned_matrix.matrix) planned_matrix.matrix = load<V>(options.source, options.reading);
-    const Csr<V>& matrix = *planned_matrix.matrix;
-    summary.verdict = bench::Reference<V>(op, alpha, matrix, workspace.x(), beta, std::span<const V>(y0)).compare(y);
+    const bench::Reference<V> reference(op, alpha, loaded.matrix, workspace.x(), beta, std::span<const V>(y0));
+    summary.verdict = reference.compare(y);
   }
   if (!options.output.empty()) write_vector<V>(options.output, y);
   print(options.json ? as_json(options, summary) : as_text(options, summary));

@@ -15,6 +15,19 @@
 
 namespace weft {
 
+namespace detail {
+
+/// "16.0 GB (2000000001 elements of 8 bytes)"
+inline std::string memory_text(std::size_t count, std::size_t element_bytes) {
+  const double bytes = static_cast<double>(count) * static_cast<double>(element_bytes);
+  const bool large = bytes >= 1e8;
+  const auto tenths = static_cast<unsigned long long>(bytes / (large ? 1e8 : 1e5) + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + (large ? " GB (" : " MB (") +
+         std::to_string(count) + " elements of " + std::to_string(element_bytes) + " bytes)";
+}
+
+}  // namespace detail
+
 /// A fixed-size array in host memory that knows its owner: memory of its own, a moved-in std::vector, or a mapped file.
 ///
 /// Copies share the elements (like a NumPy array); `clone()` makes an independent one. Elements of `Array(n)` are not
@@ -36,8 +49,8 @@ class Array {
     if (size <= (std::numeric_limits<std::size_t>::max() - alignment) / sizeof(T))
       memory = std::aligned_alloc(alignment, (size * sizeof(T) + alignment - 1) / alignment * alignment);
     if (!memory)
-      throw Error(ErrorCode::out_of_memory,
-                  "cannot allocate " + std::to_string(size) + " elements of " + std::to_string(sizeof(T)) + " bytes");
+      throw Error(ErrorCode::out_of_memory, "cannot allocate " + detail::memory_text(size, sizeof(T)) +
+                                                ": use a smaller matrix or a machine with more free memory");
     owner_ = std::shared_ptr<void>(memory, std::free);
     data_ = static_cast<T*>(memory);
   }

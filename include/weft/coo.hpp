@@ -15,7 +15,7 @@ struct Coo {
   Offset entries() const { return static_cast<Offset>(values.size()); }
 };
 
-/// Sorts by row and column and sums duplicates (in the order they stand) or refuses them. Parallel; same result for any
+/// Sorts by row and column and sums duplicates (in their order) or refuses them. Parallel; same result for any
 /// number of threads. Throws Error(invalid_matrix) for an index out of range or a refused duplicate, naming the entry.
 /// Shares columns and values when the entries are sorted and unique already.
 template <Value V>

@@ -10,9 +10,17 @@ namespace weft {
 /// What to do with two entries at the same place.
 enum class Duplicates { sum, refuse };
 
+/// Whether a matrix equals its transpose (symmetric) or its transpose with the other sign (skew).
+enum class Symmetry { general, symmetric, skew };
+
 /// A sparse matrix by rows. Canonical: offsets start at 0 and never fall, offsets[rows] == nonzeros, columns are in
 /// 0..cols-1 and strictly ascending inside a row. Everything in Weft that takes a Csr expects it canonical; the
-/// readers, generators and `make_csr` deliver it so, `check` says whether it is.
+/// readers, generators and `make_csr` deliver it so, `check` reports whether it is.
+///
+/// `symmetry` is a mark: readers and generators set it where a file's header or the construction promises it, and
+/// `transpose`, `convert` and a `permute` with one order for rows and columns keep it. `general` promises nothing.
+/// Nobody computes with half of a matrix because of the mark alone: the facts verify it first. Whoever changes the
+/// pattern or the values of a marked matrix sets it to `general`.
 template <Value V>
 struct Csr {
   Index rows = 0;
@@ -20,6 +28,7 @@ struct Csr {
   Array<Offset> offsets = Array<Offset>(1, 0);  ///< rows + 1
   Array<Index> columns;                         ///< nonzeros
   Array<V> values;                              ///< nonzeros
+  Symmetry symmetry = Symmetry::general;        ///< as promised, not verified
 
   Offset nonzeros() const { return offsets.back(); }
   std::size_t bytes() const { return offsets.bytes() + columns.bytes() + values.bytes(); }
@@ -29,8 +38,22 @@ struct Csr {
 template <Value V>
 std::string check(const Csr<V>& matrix);
 
-/// Builds a canonical Csr from a caller's arrays, which may have unsorted columns and duplicates (summed in the order
-/// they stand, or refused). Throws Error(invalid_matrix) when the arrays are no matrix, Error(unsupported) past 2^31-1
+/// One half of a symmetric or skew-symmetric matrix: what a Matrix Market file with such a header stores. `lower` is
+/// square and canonical and has no entries above its diagonal; a skew matrix has only zeros on it.
+template <Value V>
+struct HalfCsr {
+  Csr<V> lower;
+  Symmetry symmetry = Symmetry::symmetric;
+};
+
+/// The whole matrix, marked with its symmetry; the mirror image of a value has its bits, but for the sign if the matrix
+/// is skew. Parallel and linear; the same bits for any number of threads. Takes as much memory as `half` besides the
+/// result while it runs. Throws Error(invalid_matrix) when `half` is not as HalfCsr demands.
+template <Value V>
+Csr<V> whole(const HalfCsr<V>& half);
+
+/// Builds a canonical Csr from a caller's arrays, which may have unsorted columns and duplicates (summed in their
+/// order, or refused). Throws Error(invalid_matrix) when the arrays are not a matrix, Error(unsupported) past 2^31-1
 /// rows or columns. Shares the arrays when they are canonical already.
 template <Value V>
 Csr<V> make_csr(std::int64_t rows, std::int64_t cols, Array<Offset> offsets, Array<Index> columns, Array<V> values,

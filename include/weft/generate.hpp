@@ -19,7 +19,8 @@ const std::vector<Generator>& generators();
 /// True for "gen:..." and "fem:...".
 bool is_generator(const std::string& source);
 
-/// Makes the matrix `source` names, the same bits on every machine and for every number of threads.
+/// Makes the matrix `source` names, the same bits on every machine and for every number of threads, with the mark of a
+/// symmetric matrix where the generator makes only such.
 /// Throws Error(invalid_argument) for an unknown name or bad arguments, listing what there is; Error(unsupported) when
 /// the result would pass 2^31-1 rows or columns; Error(out_of_memory) when this machine has less memory than the matrix
 /// takes; Error(cancelled) when `progress` says so; for fem: the mesh reader's Error(parse), Error(io), or

@@ -16,28 +16,28 @@ struct ReadOptions {
   Progress progress = {};
 };
 
-/// Reads a Matrix Market file (plain, .gz or .xz, told by its first bytes): coordinate or array; real, integer or
-/// pattern; general, symmetric, skew-symmetric or hermitian. Stored halves are expanded. Throws Error(parse) that
-/// starts with "file:line:" ("file:" for a damaged archive) for a bad file, Error(unsupported) for complex values or
-/// past 2^31-1 rows or columns, Error(io) when the file cannot be read. Values that are no finite number are refused;
-/// zeros of an array file are not stored.
+/// Reads a Matrix Market file (plain, .gz or .xz, recognised by its first bytes): coordinate or array; real, integer or
+/// pattern; general, symmetric, skew-symmetric or hermitian. A stored half gives the whole matrix, marked with its
+/// symmetry. Throws Error(parse) that starts with "file:line:" ("file:" for a damaged archive) for a bad file,
+/// Error(unsupported) for complex values or past 2^31-1 rows or columns, Error(io) when the file cannot be read. Values
+/// that are not finite are refused; zeros of an array file are not stored.
 template <Value V>
 Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
 /// Writes `coordinate real general`, values so that they read back exactly, packed when the name ends in .gz. Atomic:
 /// the file appears complete or not at all. Throws Error(io) when the disk refuses, Error(invalid_argument) for a value
-/// that is no finite number (Matrix Market has no text for it).
+/// that is not a finite number (Matrix Market has no text for it).
 template <Value V>
 void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
-/// Reads a .weft container, whose arrays are mapped, not copied; a matrix stored in a packed format (write_weft_as) is
-/// unpacked. Values stored in the other type are converted.
-/// A file that was cut, altered or made up, or holds a number too large for V, is refused with Error(parse) that starts
-/// with "file:"; past 2^31-1 rows or columns it is Error(unsupported).
+/// Reads a .weft container, whose arrays are mapped, not copied, with the mark of symmetry it was written with; a
+/// matrix stored in a packed format (write_weft_as) is unpacked. Values stored in the other type are converted. A file
+/// that was cut, altered or made up, or holds a number too large for V, is refused with Error(parse) that starts with
+/// "file:"; past 2^31-1 rows or columns it is Error(unsupported).
 template <Value V>
 Csr<V> read_weft(const std::string& path, const ReadOptions& options = {});
 
-/// Writes a .weft container; atomic.
+/// Writes a .weft container, with the matrix's mark of symmetry; atomic.
 template <Value V>
 void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress = {});
 
@@ -51,7 +51,7 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                    const std::shared_ptr<const Partition>& partition = nullptr, std::optional<Device> device = {});
 
 /// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is
-/// a file, told by its content.
+/// a file, recognised by its content.
 template <Value V>
 Csr<V> read_matrix(const std::string& source, const ReadOptions& options = {});
 

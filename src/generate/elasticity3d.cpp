@@ -109,6 +109,6 @@ Csr<V> elasticity3d(Arguments& arguments, const Progress& progress) {
 }
 
 #define WEFT_INSTANTIATE(V) template Csr<V> elasticity3d<V>(Arguments&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

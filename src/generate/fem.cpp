@@ -42,9 +42,11 @@ class Assembly {
     const auto fill = [&](std::int64_t node, Index* columns, V* values) { fill_node(node, columns, values); };
     // Meshes have about 15 neighbours a point, and 28 a node of the quadratic ones.
     const double per_node = (PerElement == 4 ? 15.0 : 28.0) * Unknowns * Unknowns;
-    return build_rows<V>(
-        {nodes_.count, nodes_.count * Unknowns, static_cast<double>(nodes_.count) * per_node, Unknowns}, progress,
-        count, fill);
+    Csr<V> matrix =
+        build_rows<V>({nodes_.count, nodes_.count * Unknowns, static_cast<double>(nodes_.count) * per_node, Unknowns},
+                      progress, count, fill);
+    matrix.symmetry = Symmetry::symmetric;
+    return matrix;
   }
 
  private:
@@ -177,6 +179,6 @@ Csr<V> fem(std::string_view text, const Progress& progress) {
 #define WEFT_INSTANTIATE(V)                                  \
   template Csr<V> fem<V>(std::string_view, const Progress&); \
   template Csr<V> assemble<V>(const Mesh&, Equation, Order, const Progress&, bool);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

@@ -126,6 +126,7 @@ TEST_P(EveryKind, IsCanonicalSymmetricAndPositiveDefinite) {
     const Csr<double> a = matrix(testing::box_mesh(cells));
     EXPECT_EQ(check(a), "");
     EXPECT_TRUE(testing::is_symmetric(a));
+    EXPECT_EQ(a.symmetry, Symmetry::symmetric);
     EXPECT_FALSE(testing::is_positive_definite(matrix(testing::box_mesh(cells), false)));
     if (a.rows < 700) {
       EXPECT_TRUE(testing::is_positive_definite(a)) << cells;

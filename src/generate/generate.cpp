@@ -16,6 +16,7 @@ template <Value V>
 struct Recipe {
   Generator description;
   Csr<V> (*make)(Arguments&, const Progress&);
+  Symmetry symmetry = Symmetry::general;  // by construction: to the last bit, whatever the arguments
 };
 
 /// The one list of generators: help texts, a test of the documentation and `generate` are driven by it.
@@ -24,14 +25,19 @@ const std::vector<Recipe<V>>& recipes() {
   namespace g = generation;
   static const std::vector<Recipe<V>> list = {
       {{"poisson2d", "N[:NY]", "Laplacian on an N x NY grid, 5 points: 4 and -1", "gen:poisson2d:100"},
-       &g::poisson2d<V>},
+       &g::poisson2d<V>,
+       Symmetry::symmetric},
       {{"poisson3d", "N[:NY:NZ]", "Laplacian on an N x NY x NZ grid, 7 points: 6 and -1", "gen:poisson3d:30"},
-       &g::poisson3d<V>},
-      {{"stencil27", "N[:NY:NZ]", "27 points on an N x NY x NZ grid: 26 and -1", "gen:stencil27:20"}, &g::stencil27<V>},
+       &g::poisson3d<V>,
+       Symmetry::symmetric},
+      {{"stencil27", "N[:NY:NZ]", "27 points on an N x NY x NZ grid: 26 and -1", "gen:stencil27:20"},
+       &g::stencil27<V>,
+       Symmetry::symmetric},
       {{"elasticity3d", "N[:NY:NZ][:variation=50][:seed=1]",
         "elastic solid of bricks on N x NY x NZ nodes, 3 unknowns a node, on springs; modulus 1 +- variation %",
         "gen:elasticity3d:12"},
-       &g::elasticity3d<V>},
+       &g::elasticity3d<V>,
+       Symmetry::symmetric},
       {{"epidemic2d", "LINES:WIDTH",
         "rates of a Markov chain on lines of WIDTH and WIDTH - 1 states: 2050:257 is mc2depi", "gen:epidemic2d:40:9"},
        &g::epidemic2d<V>},
@@ -45,7 +51,8 @@ const std::vector<Recipe<V>>& recipes() {
        &g::uniform<V>},
       {{"band", "N:HALF[:seed=1]", "full band of 2 HALF + 1 entries a row, symmetric, dominant diagonal",
         "gen:band:1000:8"},
-       &g::band<V>},
+       &g::band<V>,
+       Symmetry::symmetric},
       {{"circuit", "N[:hubs=5][:seed=1]",
         "about 5 entries a row, and a few rows and columns with up to N/2 (at most a million)", "gen:circuit:10000"},
        &g::circuit<V>},
@@ -55,12 +62,16 @@ const std::vector<Recipe<V>>& recipes() {
       {{"tall", "[:ROWS][:cols=ROWS/100][:long=5][:seed=1]",
         "rows of 1 to 3 entries (10^7 unless told), a few rows of 10^4, few columns", "gen:tall:100000:cols=1000"},
        &g::tall<V>},
-      {{"arrow", "N[:seed=1]", "full first row, full first column, diagonal", "gen:arrow:1000"}, &g::arrow<V>},
+      {{"arrow", "N[:seed=1]", "full first row, full first column, diagonal", "gen:arrow:1000"},
+       &g::arrow<V>,
+       Symmetry::symmetric},
       {{"dense", "ROWS[:COLS][:seed=1]", "every entry stored", "gen:dense:100"}, &g::dense<V>},
       {{"empty-rows", "N[:seed=1]", "two rows of three empty, in runs, the first and the last among them",
         "gen:empty-rows:1000"},
        &g::empty_rows<V>},
-      {{"diagonal", "N[:seed=1]", "one entry a row, between 1 and 2", "gen:diagonal:1000"}, &g::diagonal<V>},
+      {{"diagonal", "N[:seed=1]", "one entry a row, between 1 and 2", "gen:diagonal:1000"},
+       &g::diagonal<V>,
+       Symmetry::symmetric},
   };
   return list;
 }
@@ -112,12 +123,14 @@ Csr<V> generate(const std::string& source, const Progress& progress) {
   for (const Recipe<V>& recipe : recipes<V>()) {
     if (recipe.description.name != name) continue;
     Arguments arguments(recipe.description, text.substr(std::min(colon + 1, text.size())));
-    return recipe.make(arguments, progress);
+    Csr<V> matrix = recipe.make(arguments, progress);
+    matrix.symmetry = recipe.symmetry;
+    return matrix;
   }
   refuse_unknown(name);
 }
 
 #define WEFT_INSTANTIATE(V) template Csr<V> generate<V>(const std::string&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft

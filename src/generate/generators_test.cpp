@@ -36,6 +36,12 @@ TEST_P(EveryGenerator, IsCanonicalAndHasTheSameBytesOnEveryMachineAndForAnyNumbe
   EXPECT_EQ(testing::checksum(matrix), golden.f64);
   const Csr<float> rounded = generate<float>(golden.source);
   EXPECT_EQ(testing::checksum(rounded), golden.f32);
+  EXPECT_EQ(rounded.symmetry, matrix.symmetry);
+  if (matrix.symmetry != Symmetry::general) {
+    EXPECT_EQ(matrix.symmetry, Symmetry::symmetric);
+    EXPECT_TRUE(is_symmetric(matrix));
+    EXPECT_TRUE(is_symmetric(rounded));
+  }
   EXPECT_TRUE(testing::same_bits(rounded, convert<float>(matrix)));
   for (const int count : {2, 5}) {
     set_threads(count);
@@ -151,6 +157,15 @@ TEST(Generators, EveryListedExampleWorks) {
     EXPECT_EQ(check(matrix), "") << generator.example;
     EXPECT_GT(matrix.nonzeros(), 0) << generator.example;
     EXPECT_FALSE(generator.summary.empty());
+  }
+}
+
+/// Symmetric examples are marked, and no others.
+TEST(Generators, MarkSymmetricMatrices) {
+  for (const Generator& generator : generators()) {
+    if (generator.name == "fem") continue;  // its example names a file
+    const Csr<double> matrix = generate<double>(generator.example);
+    EXPECT_EQ(matrix.symmetry, is_symmetric(matrix) ? Symmetry::symmetric : Symmetry::general) << generator.example;
   }
 }
 

@@ -79,6 +79,6 @@ Csr<V> stencil27(Arguments& arguments, const Progress& progress) {
   template Csr<V> poisson2d<V>(Arguments&, const Progress&); \
   template Csr<V> poisson3d<V>(Arguments&, const Progress&); \
   template Csr<V> stencil27<V>(Arguments&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

@@ -214,6 +214,6 @@ Csr<V> empty_rows(Arguments& arguments, const Progress& progress) {
   template Csr<V> lp<V>(Arguments&, const Progress&);      \
   template Csr<V> tall<V>(Arguments&, const Progress&);    \
   template Csr<V> empty_rows<V>(Arguments&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

@@ -137,6 +137,6 @@ Csr<V> lattice4d(Arguments& arguments, const Progress& progress) {
 #define WEFT_INSTANTIATE(V)                                   \
   template Csr<V> epidemic2d<V>(Arguments&, const Progress&); \
   template Csr<V> lattice4d<V>(Arguments&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

@@ -101,6 +101,6 @@ Csr<V> rmat(Arguments& arguments, const Progress& progress) {
 }
 
 #define WEFT_INSTANTIATE(V) template Csr<V> rmat<V>(Arguments&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

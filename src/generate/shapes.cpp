@@ -88,6 +88,6 @@ Csr<V> diagonal(Arguments& arguments, const Progress& progress) {
   template Csr<V> arrow<V>(Arguments&, const Progress&); \
   template Csr<V> dense<V>(Arguments&, const Progress&); \
   template Csr<V> diagonal<V>(Arguments&, const Progress&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::generation

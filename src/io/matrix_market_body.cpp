@@ -9,7 +9,6 @@ namespace weft::io {
 namespace {
 
 using Field = MatrixMarketHeader::Field;
-using Symmetry = MatrixMarketHeader::Symmetry;
 
 constexpr const char* entries_word = "entries";
 constexpr const char* values_word = "values";
@@ -195,7 +194,7 @@ Array<V> read_plain_numbers(const LineChunks& lines, ProgressMeter& progress) {
   template Coo<V> read_coordinate_body<V>(const LineChunks&, const MatrixMarketHeader&, ProgressMeter&); \
   template Array<V> read_array_body<V>(const LineChunks&, const MatrixMarketHeader&, ProgressMeter&);    \
   template Array<V> read_plain_numbers<V>(const LineChunks&, ProgressMeter&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::io

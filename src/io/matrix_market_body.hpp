@@ -6,11 +6,11 @@
 
 namespace weft::io {
 
-/// The entries of a coordinate file as they stand in it: stored halves are not expanded.
+/// The entries of a coordinate file in its order; a stored half stays one.
 template <Value V>
 Coo<V> read_coordinate_body(const LineChunks& lines, const MatrixMarketHeader& header, ProgressMeter& progress);
 
-/// The values of an array file in the order they stand: by columns, of a symmetric matrix only the lower triangle.
+/// The values of an array file in its order: by columns, of a symmetric matrix only the lower triangle.
 template <Value V>
 Array<V> read_array_body(const LineChunks& lines, const MatrixMarketHeader& header, ProgressMeter& progress);
 

@@ -69,11 +69,11 @@ void parse_banner(std::string_view line, const Context& at, Header& header) {
 
   const std::string symmetry = take_header_word(line, at, "symmetry (general, symmetric, skew-symmetric or hermitian)");
   if (symmetry == "general")
-    header.symmetry = Header::Symmetry::general;
+    header.symmetry = Symmetry::general;
   else if (symmetry == "symmetric" || symmetry == "hermitian")
-    header.symmetry = Header::Symmetry::symmetric;
+    header.symmetry = Symmetry::symmetric;
   else if (symmetry == "skew-symmetric")
-    header.symmetry = Header::Symmetry::skew;
+    header.symmetry = Symmetry::skew;
   else
     at.refuse("the symmetry " + quoted(symmetry) + " is none of general, symmetric, skew-symmetric, hermitian");
 }
@@ -98,11 +98,11 @@ Size take_size(std::string_view& line, const Context& at, const std::string& wha
 Offset stored_values(const Header& header) {
   const Offset rows = header.rows;
   switch (header.symmetry) {
-    case Header::Symmetry::general:
+    case Symmetry::general:
       return rows * header.cols;
-    case Header::Symmetry::symmetric:
+    case Symmetry::symmetric:
       return rows * (rows + 1) / 2;
-    case Header::Symmetry::skew:
+    case Symmetry::skew:
       return rows * (rows - 1) / 2;
   }
   return 0;
@@ -116,8 +116,8 @@ void parse_sizes(std::string_view line, const Context& at, Header& header) {
   const std::string_view rest = take_word(line);
   if (!rest.empty() && rest.front() != '%')
     at.refuse(quoted(rest) + " stands after the " + (coordinate ? "3" : "2") + " numbers of the size line");
-  if (header.symmetry != Header::Symmetry::general && header.rows != header.cols)
-    at.refuse("a " + std::string(header.symmetry == Header::Symmetry::skew ? "skew-symmetric" : "symmetric") +
+  if (header.symmetry != Symmetry::general && header.rows != header.cols)
+    at.refuse("a " + std::string(header.symmetry == Symmetry::skew ? "skew-symmetric" : "symmetric") +
               " matrix must be square, but this one has " + std::to_string(header.rows) + " rows and " +
               std::to_string(header.cols) + " columns");
   if (!coordinate) header.entries = stored_values(header);

@@ -1,21 +1,20 @@
 #pragma once
+#include <weft/csr.hpp>
 #include <weft/error.hpp>
-#include <weft/types.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace weft::io {
 
-/// What stands before the entries of a Matrix Market file, checked.
+/// The first line and the size line of a Matrix Market file, checked.
 struct MatrixMarketHeader {
   enum class Layout { coordinate, array };
   enum class Field { real, integer, pattern };
-  enum class Symmetry { general, symmetric, skew };  ///< hermitian is symmetric, as values are real
 
   Layout layout = Layout::coordinate;
   Field field = Field::real;
-  Symmetry symmetry = Symmetry::general;
+  Symmetry symmetry = Symmetry::general;  ///< hermitian is symmetric, as values are real
   Index rows = 0;
   Index cols = 0;
   Offset entries = 0;         ///< lines with an entry or a value that must follow

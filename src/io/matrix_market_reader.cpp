@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/file_bytes.hpp"
 #include "io/matrix_market.hpp"
+#include "io/matrix_market_assemble.hpp"
 #include "io/matrix_market_body.hpp"
-#include "io/matrix_market_expand.hpp"
+#include "sparse/canonical.hpp"
 
 namespace weft {
 namespace io {
@@ -18,20 +21,16 @@ using Header = MatrixMarketHeader;
 /// The share of the progress bar that reading the text gets; the rest is for sorting.
 constexpr double reading_share = 0.9;
 
-/// A size line may claim more rows than there is memory for their offsets, with hardly an entry behind it.
-void check_memory(const Header& header, const std::string& name) {
-  const std::size_t needed = (static_cast<std::size_t>(header.rows) + 1) * sizeof(Offset);
-  if (needed > machine_memory())
-    throw Error(ErrorCode::out_of_memory, name + ": " + std::to_string(header.rows) + " rows need " +
-                                              std::to_string(needed >> 30) + " GiB, more memory than this machine has");
-}
-
-/// Finds the first entry of the file that stands at a place already taken and refuses it.
+/// Finds the first entry of the file at a place that another one has taken and refuses it. Reads the entries anew: of
+/// a symmetric file they have been folded, and the sentence names them as the file does.
 template <Value V>
-void refuse_first_duplicate(const Coo<V>& entries, const Header& header, const LineChunks& lines) {
+void refuse_first_duplicate(const Header& header, const LineChunks& lines) {
+  const Progress silent;
+  ProgressMeter progress(silent, 1);
+  const Coo<V> entries = read_coordinate_body<V>(lines, header, progress);
   const auto place = [&](Offset i) {
     const Index row = entries.row_indices[i], column = entries.column_indices[i];
-    if (header.symmetry == Header::Symmetry::general) return std::pair(row, column);
+    if (header.symmetry == Symmetry::general) return std::pair(row, column);
     return std::pair(std::max(row, column), std::min(row, column));
   };
   std::vector<Offset> order(entries.values.size());
@@ -54,62 +53,67 @@ void refuse_first_duplicate(const Coo<V>& entries, const Header& header, const L
                   std::to_string(lines.entry_line(first)));
 }
 
+/// The matrix of a coordinate file, or its lower half.
 template <Value V>
 Csr<V> read_coordinate(const LineChunks& lines, const Header& header, const ReadOptions& options,
                        ProgressMeter& progress) {
   Coo<V> entries = read_coordinate_body<V>(lines, header, progress);
-  check_memory(header, lines.name());
-  if (options.duplicates == Duplicates::refuse) {
-    try {
-      if (header.symmetry == Header::Symmetry::general) return to_csr(entries, Duplicates::refuse);
-      return to_csr(add_mirror_images(entries, header.symmetry == Header::Symmetry::skew), Duplicates::refuse);
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::invalid_matrix) refuse_first_duplicate(entries, header, lines);
-      throw;
-    }
+  check_offsets_memory(lines.name(), header.rows);
+  if (header.symmetry != Symmetry::general) fold_below_diagonal(entries, header.symmetry == Symmetry::skew);
+  try {
+    return to_csr(entries, options.duplicates);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_matrix) refuse_first_duplicate<V>(header, lines);
+    throw;
   }
-  if (header.symmetry != Header::Symmetry::general)
-    entries = add_mirror_images(entries, header.symmetry == Header::Symmetry::skew);
-  return to_csr(entries, Duplicates::sum);
+}
+
+template <Value V>
+Csr<V> read_array(const LineChunks& lines, const Header& header, ProgressMeter& progress) {
+  const Array<V> values = read_array_body<V>(lines, header, progress);
+  check_offsets_memory(lines.name(), header.rows);
+  return array_to_csr(values, header);
 }
 
 }  // namespace
 
-// 1. The header says what follows. 2. The body is cut into chunks that are read in parallel. 3. Stored halves are
-// expanded and the entries sorted into rows.
+// 1. The header describes what follows. 2. The body is cut into chunks that are read in parallel. 3. The entries, of a
+// symmetric file folded below the diagonal, are sorted into rows.
 template <Value V>
-Csr<V> parse_matrix_market(std::string_view text, const std::string& name, const ReadOptions& options,
-                           std::size_t chunk_bytes) {
+AsStored<V> parse_matrix_market_as_stored(std::string_view text, const std::string& name, const ReadOptions& options,
+                                          std::size_t chunk_bytes) {
   const Header header = parse_matrix_market_header(text, name);
   const LineChunks lines(text.substr(header.body), header.body_line, name, chunk_bytes);
   ProgressMeter progress(options.progress, static_cast<std::int64_t>(lines.bytes()), 0, reading_share);
-  Csr<V> matrix;
-  if (header.layout == Header::Layout::coordinate) {
-    matrix = read_coordinate<V>(lines, header, options, progress);
-  } else {
-    const Array<V> values = read_array_body<V>(lines, header, progress);
-    check_memory(header, name);
-    matrix = array_to_csr(values, header);
-  }
+  Csr<V> matrix = header.layout == Header::Layout::coordinate ? read_coordinate<V>(lines, header, options, progress)
+                                                              : read_array<V>(lines, header, progress);
   if (options.progress && !options.progress(1)) throw Error(ErrorCode::cancelled, "cancelled");
-  return matrix;
+  if (header.symmetry == Symmetry::general) return matrix;
+  return HalfCsr<V>{std::move(matrix), header.symmetry};
 }
 
-#define WEFT_INSTANTIATE(V) \
-  template Csr<V> parse_matrix_market<V>(std::string_view, const std::string&, const ReadOptions&, std::size_t);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+template <Value V>
+AsStored<V> read_matrix_market_as_stored(const std::string& path, const ReadOptions& options) {
+  const FileBytes file = read_file(path);
+  return parse_matrix_market_as_stored<V>(file.text(), path, options);
+}
+
+#define WEFT_INSTANTIATE(V)                                                                                       \
+  template AsStored<V> parse_matrix_market_as_stored<V>(std::string_view, const std::string&, const ReadOptions&, \
+                                                        std::size_t);                                             \
+  template AsStored<V> read_matrix_market_as_stored<V>(const std::string&, const ReadOptions&);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace io
 
 template <Value V>
 Csr<V> read_matrix_market(const std::string& path, const ReadOptions& options) {
-  const io::FileBytes file = io::read_file(path);
-  return io::parse_matrix_market<V>(file.text(), path, options);
+  return whole(io::read_matrix_market_as_stored<V>(path, options));
 }
 
 #define WEFT_INSTANTIATE(V) template Csr<V> read_matrix_market<V>(const std::string&, const ReadOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

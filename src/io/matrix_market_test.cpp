@@ -51,6 +51,49 @@ TEST(MatrixMarket, FieldsAndSymmetriesAreExpanded) {
   EXPECT_EQ(dense(good("skew.mtx")), (Dense{0, -5, 0, 5, 0, -6, 0, 6, 0}));
 }
 
+TEST(MatrixMarket, TheHeadersSymmetryIsMarked) {
+  EXPECT_EQ(good("general.mtx").symmetry, Symmetry::general);
+  EXPECT_EQ(good("pattern_symmetric.mtx").symmetry, Symmetry::symmetric);
+  EXPECT_EQ(good("hermitian.mtx").symmetry, Symmetry::symmetric);
+  EXPECT_EQ(good("array_symmetric.mtx").symmetry, Symmetry::symmetric);
+  EXPECT_EQ(good("skew.mtx").symmetry, Symmetry::skew);
+  EXPECT_EQ(good("array_skew.mtx").symmetry, Symmetry::skew);
+}
+
+HalfCsr<double> half_of(const std::string& name) {
+  return std::get<HalfCsr<double>>(read_matrix_market_as_stored<double>(good_file(name)));
+}
+
+TEST(MatrixMarket, AsStoredASymmetricFileStaysItsLowerHalf) {
+  EXPECT_EQ(dense(half_of("pattern_symmetric.mtx").lower), (Dense{1, 0, 0, 1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(dense(half_of("symmetric_upper.mtx").lower), (Dense{4, 0, 0, 5, 0, 0, 0, 6, 0})) << "moved below";
+  EXPECT_EQ(dense(half_of("skew.mtx").lower), (Dense{0, 0, 0, 5, 0, 0, 0, 6, 0}));
+  EXPECT_EQ(dense(half_of("array_symmetric.mtx").lower), (Dense{1, 0, 0, 2, 4, 0, 0, 5, 6}));
+  EXPECT_EQ(dense(half_of("array_skew.mtx").lower), (Dense{0, 0, 0, 1, 0, 0, 2, 3, 0}));
+  EXPECT_EQ(half_of("hermitian.mtx").symmetry, Symmetry::symmetric);
+  EXPECT_EQ(half_of("skew.mtx").symmetry, Symmetry::skew);
+  const AsStored<double> general = read_matrix_market_as_stored<double>(good_file("general.mtx"));
+  expect_equal(std::get<Csr<double>>(general), good("general.mtx"));
+}
+
+/// Entries on both sides of the diagonal are the same place.
+TEST(MatrixMarket, AsStoredDuplicatesAreThoseOfTheWholeMatrix) {
+  const auto text = [](const char* symmetry, const char* lines) {
+    return std::string("%%MatrixMarket matrix coordinate real ") + symmetry + "\n3 3 4\n" + lines;
+  };
+  const char* const lines = "1 2 5\n2 1 7\n3 1 1\n1 2 -2\n";
+  const auto half = [&](const char* symmetry) {
+    return std::get<HalfCsr<double>>(parse_matrix_market_as_stored<double>(text(symmetry, lines), "a"));
+  };
+  EXPECT_EQ(dense(half("symmetric").lower), (Dense{0, 0, 0, 10, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(dense(half("skew-symmetric").lower), (Dense{0, 0, 0, 4, 0, 0, 1, 0, 0}));
+  ReadOptions options;
+  options.duplicates = Duplicates::refuse;
+  for (const char* symmetry : {"symmetric", "skew-symmetric"})
+    EXPECT_STREQ(error_of([&] { parse_matrix_market_as_stored<double>(text(symmetry, lines), "a", options); }).what(),
+                 "a:4: the entry at row 2, column 1 is a duplicate of the one at row 1, column 2 in line 3");
+}
+
 TEST(MatrixMarket, ArraysAreReadByColumnsWithoutTheirZeros) {
   EXPECT_EQ(dense(good("array.mtx")), (Dense{1, 2, 0, 0, 3, 4}));
   EXPECT_EQ(good("array.mtx").nonzeros(), 4);

@@ -42,7 +42,7 @@ std::string banner(const char* layout) {
   return std::string("%%MatrixMarket matrix ") + layout + " real general\n% written by weft " WEFT_VERSION "\n";
 }
 
-/// Refuses the first value that is no finite number, whose place place(position) names, before anything is written.
+/// Refuses the first value that is not a finite number, whose place place(position) names, before anything is written.
 template <Value V, class Place>
 void require_finite(const std::string& path, std::span<const V> values, Place&& place) {
   FirstPosition wrong;
@@ -95,7 +95,7 @@ void write_vector(const std::string& path, std::span<const V> vector) {
 #define WEFT_INSTANTIATE(V)                                                          \
   template void write_matrix_market<V>(const std::string&, const Csr<V>&, Progress); \
   template void write_vector<V>(const std::string&, std::span<const V>);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

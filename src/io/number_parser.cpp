@@ -77,7 +77,7 @@ std::string explain_value(std::string_view word, bool integer) {
 #define WEFT_INSTANTIATE(V)                                                \
   template const char* scan_unusual_real<V>(const char*, const char*, V&); \
   template std::string explain_value<V>(std::string_view, bool);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::io

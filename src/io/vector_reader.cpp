@@ -21,7 +21,7 @@ Array<V> parse_vector(std::string_view text, const std::string& name) {
     refuse_line(ErrorCode::parse, name, header.body_line - 1,
                 "a vector has one column, but this file has " + std::to_string(header.cols));
   const LineChunks lines(text.substr(header.body), header.body_line, name);
-  if (header.layout == MatrixMarketHeader::Layout::array && header.symmetry == MatrixMarketHeader::Symmetry::general)
+  if (header.layout == MatrixMarketHeader::Layout::array && header.symmetry == Symmetry::general)
     return read_array_body<V>(lines, header, progress);
   const Csr<V> matrix = parse_matrix_market<V>(text, name);
   Array<V> values(static_cast<std::size_t>(matrix.rows), V(0));
@@ -31,7 +31,7 @@ Array<V> parse_vector(std::string_view text, const std::string& name) {
 }
 
 #define WEFT_INSTANTIATE(V) template Array<V> parse_vector<V>(std::string_view, const std::string&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace io
@@ -43,7 +43,7 @@ Array<V> read_vector(const std::string& path) {
 }
 
 #define WEFT_INSTANTIATE(V) template Array<V> read_vector<V>(const std::string&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

@@ -12,7 +12,7 @@ void write_matrix(const std::string& path, const Csr<V>& matrix, Progress progre
 }
 
 #define WEFT_INSTANTIATE(V) template void write_matrix<V>(const std::string&, const Csr<V>&, Progress);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "core/file_bytes.hpp"
 #include "sparse/group_by_key.hpp"
 
 namespace weft {
@@ -76,7 +77,7 @@ Order order_of(const Csr<V>& matrix) {
   return unsorted ? Order::unsorted : repeated ? Order::duplicates : Order::unique;
 }
 
-/// The first entry that stands at the place of the one before it; FirstPosition::none when there is none.
+/// The first entry at the place of the one before it; FirstPosition::none when there is none.
 template <Value V>
 Offset first_duplicate(const Csr<V>& sorted) {
   FirstPosition first;
@@ -87,7 +88,7 @@ Offset first_duplicate(const Csr<V>& sorted) {
   return first.get();
 }
 
-/// Sums the entries that stand at one place, first to last.
+/// Sums the entries at one place, first to last.
 /// 1. Each range of entries counts its heads: entries that do not repeat their predecessor's place.
 /// 2. The prefix sum of the counts says where a range writes.
 /// 3. Each range writes its heads, with the sum of the run a head leads, even where that runs past the range's end.
@@ -127,8 +128,8 @@ Csr<V> merge_duplicates(const Csr<V>& sorted) {
       }
     });
   });
-  const Index behind = static_cast<Index>(std::lower_bound(offsets, offsets + sorted.rows + 1, entries) - offsets);
-  std::fill(result.offsets.begin() + behind, result.offsets.end(), heads.back());
+  const Index after = static_cast<Index>(std::lower_bound(offsets, offsets + sorted.rows + 1, entries) - offsets);
+  std::fill(result.offsets.begin() + after, result.offsets.end(), heads.back());
   return result;
 }
 
@@ -185,6 +186,13 @@ void check_dimensions(std::int64_t rows, std::int64_t cols) {
   if (rows > limit || cols > limit)
     throw Error(ErrorCode::unsupported,
                 "a matrix of " + size + " is too large: at most 2147483647 rows and columns are supported");
+}
+
+void check_offsets_memory(const std::string& name, Index rows) {
+  const std::size_t needed = (static_cast<std::size_t>(rows) + 1) * sizeof(Offset);
+  if (needed > io::machine_memory())
+    throw Error(ErrorCode::out_of_memory, name + ": " + std::to_string(rows) + " rows need " +
+                                              std::to_string(needed >> 30) + " GiB, more memory than this machine has");
 }
 
 #define WEFT_INSTANTIATE(V)                                         \

@@ -23,4 +23,8 @@ Csr<V> make_canonical(Csr<V> loose, bool own_arrays, Duplicates duplicates,
 /// Throws unless both are possible dimensions: Error(invalid_matrix) below 0, Error(unsupported) past 2^31-1.
 void check_dimensions(std::int64_t rows, std::int64_t cols);
 
+/// Throws Error(out_of_memory) when this machine has less memory than the offsets of so many rows take: a file of a few
+/// bytes may claim any number. `name` is the file's, for the sentence.
+void check_offsets_memory(const std::string& name, Index rows);
+
 }  // namespace weft

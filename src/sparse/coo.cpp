@@ -45,8 +45,8 @@ Array<Offset> offsets_of(Index rows, const Array<Index>& row_indices) {
   parallel_for(entries, entry_grain, [&](Offset i) {
     for (Index row = i == 0 ? 0 : row_indices[i - 1] + 1; row <= row_indices[i]; ++row) offsets[row] = i;
   });
-  const Offset behind = entries == 0 ? 0 : Offset(row_indices.back()) + 1;
-  std::fill(offsets.begin() + behind, offsets.end(), entries);
+  const Offset after = entries == 0 ? 0 : Offset(row_indices.back()) + 1;
+  std::fill(offsets.begin() + after, offsets.end(), entries);
   return offsets;
 }
 
@@ -66,7 +66,7 @@ std::string duplicate_refusal(const Coo<V>& entries, Index row, Index column) {
 }  // namespace
 
 // 1. Refuse indices outside the matrix.
-// 2. Group the entries by row, keeping their order; nothing moves when they stand by rows already.
+// 2. Group the entries by row, keeping their order; nothing moves when they are in order of rows already.
 // 3. Sort each row by column, keeping the order of duplicates, and merge those.
 // Peak memory besides `entries`: the grouped entries (8 or 12 bytes each) with 4 bytes a key for step 2 and room for
 // the largest bucket of rows, then the grouped entries with the merged ones.

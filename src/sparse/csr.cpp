@@ -97,7 +97,7 @@ Csr<To> convert(const Csr<From>& matrix) {
   } else {
     Array<To> values(matrix.values.size());
     parallel_for(matrix.nonzeros(), entry_grain, [&](Offset i) { values[i] = static_cast<To>(matrix.values[i]); });
-    return {matrix.rows, matrix.cols, matrix.offsets, matrix.columns, std::move(values)};
+    return {matrix.rows, matrix.cols, matrix.offsets, matrix.columns, std::move(values), matrix.symmetry};
   }
 }
 

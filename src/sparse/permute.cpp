@@ -1,5 +1,6 @@
 #include <weft/csr.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace weft {
 namespace {
 
-/// Says why `order` is no permutation of 0..size-1. Slow and sequential; only for the error.
+/// Explains why `order` is not a permutation of 0..size-1. Slow and sequential; only for the error.
 std::string permutation_fault(std::span<const Index> order, Index size, const std::string& name) {
   std::vector<bool> seen(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -30,7 +31,7 @@ Array<Index> inverse_permutation(std::span<const Index> order, Index size, const
                 name + " has " + std::to_string(order.size()) + " elements instead of " + std::to_string(size));
   Array<Index> inverse(order.size());
   std::atomic<bool> fault{false};
-  // A number that stands twice leaves one of its two places unconfirmed, whichever thread wrote last.
+  // A number that occurs twice leaves one of its two places unconfirmed, whichever thread wrote last.
   parallel_for(size, entry_grain, [&](Offset i) {
     if (order[i] < 0 || order[i] >= size) return fault.store(true, std::memory_order_relaxed);
     std::atomic_ref(inverse[order[i]]).store(static_cast<Index>(i), std::memory_order_relaxed);
@@ -52,6 +53,7 @@ Csr<V> permute(const Csr<V>& matrix, std::span<const Index> row_order, std::span
 
   Csr<V> result{matrix.rows, matrix.cols, Array<Offset>(matrix.offsets.size()), Array<Index>(matrix.columns.size()),
                 Array<V>(matrix.values.size())};
+  if (std::ranges::equal(row_order, column_order)) result.symmetry = matrix.symmetry;
   if (positions) *positions = Array<Offset>(matrix.columns.size());
   const auto old_row = [&](Offset row) { return row_order.empty() ? static_cast<Index>(row) : row_order[row]; };
   parallel_for(matrix.rows, entry_grain, [&](Offset row) {

@@ -8,8 +8,8 @@ template <Value V>
 Csr<V> transpose(const Csr<V>& matrix, Array<Offset>* positions) {
   const Offset nonzeros = matrix.nonzeros();
   const std::size_t size = static_cast<std::size_t>(nonzeros);
-  Csr<V> result{matrix.cols, matrix.rows, Array<Offset>(static_cast<std::size_t>(matrix.cols) + 1), Array<Index>(size),
-                Array<V>(size)};
+  Csr<V> result{matrix.cols,        matrix.rows,    Array<Offset>(static_cast<std::size_t>(matrix.cols) + 1),
+                Array<Index>(size), Array<V>(size), matrix.symmetry};
 
   // Entries come row after row, so a stable sort by column leaves the rows inside each column ascending.
   const auto each_entry = [&](Offset begin, Offset end, auto&& body) {

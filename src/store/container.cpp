@@ -35,15 +35,15 @@ bool is_container(std::span<const std::byte> bytes) {
 }
 
 Container Container::open(const std::string& path, const Progress& progress) {
-  return Container(map_file(path), path, progress);
+  Container container(map_file(path), path);
+  container.verify(progress);
+  return container;
 }
 
-// Nothing is believed before it is checked: 1. the header by itself and against the file's size, 2. its checksum, which
-// covers the section records, 3. the records, whose sections must lie one behind the other, 4. what the sections hold.
-Container::Container(FileBytes file, std::string name, const Progress& progress)
-    : file_(std::move(file)), name_(std::move(name)) {
+// Untrusted input, verified in this order: 1. the header by itself and against the file's size, 2. its checksum, which
+// covers the section records, 3. the records, whose sections must follow one another, 4. each section's content.
+Container::Container(FileBytes file, std::string name) : file_(std::move(file)), name_(std::move(name)) {
   read_table(check_header());
-  check_content(progress);
 }
 
 void Container::refuse(const std::string& sentence) const { throw Error(ErrorCode::parse, name_ + ": " + sentence); }
@@ -67,7 +67,7 @@ std::size_t Container::check_header() const {
     refuse("the .weft file should have " + std::to_string(header.file_bytes) + " bytes but has " +
            std::to_string(file_.bytes.size()) + ": it was cut or altered");
   const std::size_t table_bytes = sizeof(FileHeader) + std::size_t{header.sections} * sizeof(SectionRecord);
-  if (header.sections > most_sections || table_bytes > file_.bytes.size())
+  if (header.sections > max_sections || table_bytes > file_.bytes.size())
     refuse("the .weft file claims " + std::to_string(header.sections) + " sections, more than it can hold");
   std::vector<std::byte> table(file_.bytes.begin(), file_.bytes.begin() + static_cast<std::ptrdiff_t>(table_bytes));
   std::memset(table.data() + offsetof(FileHeader, checksum), 0, sizeof(header.checksum));
@@ -92,7 +92,11 @@ void Container::read_table(std::size_t sections) {
     const std::size_t room = file_.bytes.size() - end;
     if (record.offset != end || record.count > room / size)
       refuse("section " + quoted(section_name) + " of the .weft file lies outside the file");
-    sections_.push_back({section_name, type, static_cast<std::size_t>(record.count), end, record.checksum});
+    sections_.push_back({.name = section_name,
+                         .type = type,
+                         .count = static_cast<std::size_t>(record.count),
+                         .offset = end,
+                         .checksum = record.checksum});
     end += record.count * size;
     const std::size_t next = padded(end);
     if (next > file_.bytes.size() || !all_zero(file_.bytes.subspan(end, next - end)))
@@ -102,13 +106,19 @@ void Container::read_table(std::size_t sections) {
   if (end != file_.bytes.size()) refuse("the .weft file has bytes that belong to no section");
 }
 
-void Container::check_content(const Progress& progress) const {
+void Container::verify(const Progress& progress) const {
   std::size_t total = 0;
-  for (const Section& section : sections_) total += section.bytes();
-  ProgressMeter meter(progress, static_cast<std::int64_t>(total));
   for (const Section& section : sections_)
-    if (section_checksum(file_.bytes.subspan(section.offset, section.bytes()), &meter) != section.checksum)
-      refuse("section " + quoted(section.name) + " of the .weft file is damaged: its checksum does not agree");
+    if (!section.verified) total += section.bytes();
+  ProgressMeter meter(progress, static_cast<std::int64_t>(total));
+  for (const Section& section : sections_) verify(section, &meter);
+}
+
+void Container::verify(const Section& section, ProgressMeter* meter) const {
+  if (section.verified) return;
+  if (section_checksum(file_.bytes.subspan(section.offset, section.bytes()), meter) != section.checksum)
+    refuse("section " + quoted(section.name) + " of the .weft file is damaged: its checksum does not agree");
+  section.verified = true;
 }
 
 std::vector<std::string> Container::section_names() const {

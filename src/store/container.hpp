@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/file_bytes.hpp"
+#include "core/progress_meter.hpp"
 
 namespace weft::io {
 
@@ -42,24 +43,30 @@ constexpr std::size_t longest_section_name = 31;
 /// True when the bytes begin as a container does, sound or not.
 bool is_container(std::span<const std::byte> bytes);
 
-/// A container that was read: every bound and every checksum has been verified.
+/// A container that was read. Its header and section table have been verified with every bound in them; a section's
+/// checksum is verified when it is first used, or with all others by `verify`, and never twice. For one thread.
 class Container {
  public:
-  /// Maps the file. Throws Error(io) as map_file does, Error(parse) for a file that was cut, altered or made up,
-  /// Error(unsupported) for one of a later version.
+  /// Maps the file and verifies all of it. Throws Error(io) as map_file does, Error(parse) for a file that was cut,
+  /// altered or made up, Error(unsupported) for one of a later version.
   static Container open(const std::string& path, const Progress& progress = {});
 
-  /// The same for bytes in memory, 64-byte aligned; `name` is for sentences.
-  Container(FileBytes file, std::string name, const Progress& progress = {});
+  /// Bytes in memory, 64-byte aligned, of which only the header and the section table are read; `name` is for
+  /// sentences.
+  Container(FileBytes file, std::string name);
+
+  /// Verifies every section that has not been used yet. Throws Error(parse) for the first that is damaged.
+  void verify(const Progress& progress = {}) const;
 
   bool has(std::string_view section) const { return find(section) != nullptr; }
   ElementType type(std::string_view section) const { return get(section).type; }
 
   /// A view of a section that keeps the file mapped. It may be written to; the file does not change. Throws
-  /// Error(parse) when there is no such section or it has other elements.
+  /// Error(parse) when there is no such section, it has other elements or it is damaged.
   template <class T>
   Array<T> section(std::string_view name) const {
     const Section& found = get(name, element_type<T>);
+    verify(found);
     return Array<T>(file_.owner, reinterpret_cast<T*>(file_.bytes.data() + found.offset), found.count);
   }
 
@@ -74,13 +81,14 @@ class Container {
     std::size_t count = 0;
     std::size_t offset = 0;
     std::uint64_t checksum = 0;
+    mutable bool verified = false;
     std::size_t bytes() const { return count * element_size(type); }
   };
 
   [[noreturn]] void refuse(const std::string& sentence) const;
   std::size_t check_header() const;
   void read_table(std::size_t sections);
-  void check_content(const Progress& progress) const;
+  void verify(const Section& section, ProgressMeter* meter = nullptr) const;
   const Section* find(std::string_view section) const;
   const Section& get(std::string_view section) const;
   const Section& get(std::string_view section, ElementType type) const;

@@ -16,7 +16,7 @@ constexpr std::size_t padded(std::size_t bytes) {
 constexpr std::array<unsigned char, 8> container_magic = {0x89, 'W', 'E', 'F', 'T', '\r', '\n', 0x1a};
 constexpr std::uint32_t container_byte_order = 0x01020304;
 constexpr std::uint32_t container_version = 1;
-constexpr std::uint32_t most_sections = 4096;
+constexpr std::uint32_t max_sections = 4096;
 
 struct FileHeader {
   std::array<unsigned char, 8> magic;

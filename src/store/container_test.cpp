@@ -217,6 +217,68 @@ TEST(Container, ForgedMatricesAreRefused) {
                  "the .weft file holds no csr matrix");
 }
 
+Csr<double> symmetric_matrix(Symmetry symmetry) {
+  return {2, 2, {0, 1, 2}, {1, 0}, {1.5, symmetry == Symmetry::skew ? -1.5 : 1.5}, symmetry};
+}
+
+TEST(Container, TheMarkOfSymmetryReadsBack) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  for (const Symmetry symmetry : {Symmetry::general, Symmetry::symmetric, Symmetry::skew}) {
+    write_weft(path, symmetric_matrix(symmetry));
+    EXPECT_EQ(Container::open(path).has("symmetry"), symmetry != Symmetry::general) << "as files had it before";
+    EXPECT_EQ(read_weft<double>(path).symmetry, symmetry);
+    EXPECT_EQ(read_weft<float>(path).symmetry, symmetry) << "converted";
+    EXPECT_EQ(read_matrix<double>(path).symmetry, symmetry);
+  }
+}
+
+TEST(Container, ForgedMarksOfSymmetryAreRefused) {
+  const auto file = [](std::string_view mark, std::int64_t rows) {
+    const TemporaryFolder folder;
+    const std::vector<std::int64_t> size = {rows, 3}, starts(static_cast<std::size_t>(rows) + 1, 0);
+    const std::string_view csr = "csr";
+    ContainerWriter writer;
+    writer.add("kind", std::span(reinterpret_cast<const std::uint8_t*>(csr.data()), csr.size()));
+    writer.add("shape", std::span<const std::int64_t>(size));
+    writer.add("symmetry", std::span(reinterpret_cast<const std::uint8_t*>(mark.data()), mark.size()));
+    writer.add("offsets", std::span<const std::int64_t>(starts));
+    writer.add("columns", std::span<const std::int32_t>());
+    writer.add("values", std::span<const double>());
+    writer.write(folder.file("a.weft"));
+    return read_bytes(folder.file("a.weft"));
+  };
+  EXPECT_EQ(parse(file("skew-symmetric", 3)).symmetry, Symmetry::skew);
+  for (const char* mark : {"", "general", "symmetri", "symmetric ", "hermitian"})
+    expect_refused(file(mark, 3), "the .weft file's section 'symmetry' is neither 'symmetric' nor 'skew-symmetric'");
+  expect_refused(file("symmetric", 2), "the .weft file marks a matrix as symmetric that has 2 rows and 3 columns");
+  expect_refused(file("skew-symmetric", 4),
+                 "the .weft file marks a matrix as skew-symmetric that has 4 rows and 3 columns");
+}
+
+/// A damaged section is noticed when it is used, by verify() and not before; no section is hashed twice.
+TEST(Container, SectionsAreVerifiedOnceAndOnlyWhenTheyAreUsed) {
+  std::string bytes = small_file();
+  const std::size_t value = content_at(values);
+  bytes[value] ^= 1;
+  const auto owner = std::make_shared<Array<std::byte>>(Array<std::byte>::copy_of(std::as_bytes(std::span(bytes))));
+  const Container container({owner, {owner->data(), owner->size()}}, "a.weft");
+  EXPECT_EQ(kind_of(container), "csr");
+  const std::string damaged = "a.weft: section 'values' of the .weft file is damaged: its checksum does not agree";
+  EXPECT_EQ(error_of([&] { container.verify(); }).what(), damaged);
+  EXPECT_EQ(error_of([&] { container.section<double>("values"); }).what(), damaged) << "a refusal is not forgotten";
+  (*owner)[value] ^= std::byte{1};
+  EXPECT_EQ(container.section<double>("values")[0], 1.5);
+  (*owner)[value] ^= std::byte{1};  // as a user who writes to the view does
+  container.section<double>("values");
+  std::vector<double> reported;
+  container.verify([&](double fraction) {
+    reported.push_back(fraction);
+    return true;
+  });
+  EXPECT_TRUE(reported.empty()) << "nothing was left to verify";
+}
+
 TEST(Container, NumbersTooLargeForTheTypeAskedForAreRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.file("a.weft");

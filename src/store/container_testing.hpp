@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "store/checksum.hpp"
 #include "store/container.hpp"
@@ -29,5 +31,13 @@ inline void sign(std::span<std::byte> bytes) {
   header.checksum = hash64(bytes.first(table));
   std::memcpy(bytes.data(), &header, sizeof(header));
 }
+
+/// Every name a matrix can be packed by.
+inline std::vector<std::string> names() {
+  return {"bro-ell",         "bro-ell:h=32",   "bro-ell:sym=64", "bro-coo",
+          "bro-coo:steps=2", "bro-coo:sym=64", "ehyb",           "ehyb:cache=20:padding=100"};
+}
+inline std::vector<std::string> formats_stored() { return {"bro-ell", "bro-coo", "ehyb"}; }
+inline std::string format_of(const std::string& name) { return name.substr(0, name.find(':')); }
 
 }  // namespace weft::io::testing

@@ -16,13 +16,13 @@ void ContainerWriter::add(std::string_view name, ElementType type, std::size_t c
     throw Error(ErrorCode::invalid_argument, "'" + std::string(name) +
                                                  "' cannot be the name of a section: it must be new and have 1 to " +
                                                  std::to_string(longest_section_name) + " characters");
-  if (sections_.size() == most_sections)
-    throw Error(ErrorCode::invalid_argument, "a .weft file has at most " + std::to_string(most_sections) + " sections");
+  if (sections_.size() == max_sections)
+    throw Error(ErrorCode::invalid_argument, "a .weft file has at most " + std::to_string(max_sections) + " sections");
   sections_.push_back({std::string(name), type, count, bytes});
 }
 
 void ContainerWriter::write(const std::string& path, const Progress& progress) const {
-  AtomicFile file(path);  // first, so that a place that cannot be written is told at once
+  AtomicFile file(path);  // first, so that a place that cannot be written is reported at once
 
   std::vector<std::byte> table(sizeof(FileHeader) + sections_.size() * sizeof(SectionRecord));
   std::size_t end = table.size();

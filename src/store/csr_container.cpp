@@ -16,6 +16,21 @@ namespace io {
 namespace {
 
 constexpr std::string_view offsets_section = "offsets", columns_section = "columns";
+constexpr std::string_view symmetric_name = "symmetric", skew_name = "skew-symmetric";
+
+std::string_view name_of(Symmetry symmetry) {
+  if (symmetry == Symmetry::general) return {};
+  return symmetry == Symmetry::skew ? skew_name : symmetric_name;
+}
+
+std::span<const std::uint8_t> letters(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::string letters_of(const Container& container, std::string_view section) {
+  const Array<std::uint8_t> text = container.section<std::uint8_t>(section);
+  return {text.begin(), text.end()};
+}
 
 [[noreturn]] void refuse(const Container& container, const std::string& sentence, ErrorCode code = ErrorCode::parse) {
   throw Error(code, container.name() + ": " + sentence);
@@ -24,8 +39,12 @@ constexpr std::string_view offsets_section = "offsets", columns_section = "colum
 template <Value V>
 Csr<V> stored_csr(const Container& container) {
   const auto [rows, cols] = shape_of(container);
-  Csr<V> matrix{rows, cols, container.section<Offset>(offsets_section), container.section<Index>(columns_section),
-                container.section<V>(values_section)};
+  Csr<V> matrix{rows,
+                cols,
+                container.section<Offset>(offsets_section),
+                container.section<Index>(columns_section),
+                container.section<V>(values_section),
+                symmetry_of(container)};
   if (const std::string wrong = check(matrix); !wrong.empty())
     refuse(container, "the .weft file holds no matrix: " + wrong);
   return matrix;
@@ -43,9 +62,26 @@ Csr<V> converted(const Container& container, const Csr<Stored>& stored) {
 
 }  // namespace
 
-std::string kind_of(const Container& container) {
-  const Array<std::uint8_t> kind = container.section<std::uint8_t>(kind_section);
-  return {kind.begin(), kind.end()};
+MatrixHead::MatrixHead(std::string_view kind, Index rows, Index cols, Symmetry symmetry)
+    : kind_(kind), shape_{rows, cols}, symmetry_(name_of(symmetry)) {}
+
+void MatrixHead::add_to(ContainerWriter& writer) const {
+  writer.add(kind_section, letters(kind_));
+  writer.add(shape_section, std::span<const std::int64_t>(shape_));
+  if (!symmetry_.empty()) writer.add(symmetry_section, letters(symmetry_));
+}
+
+std::string kind_of(const Container& container) { return letters_of(container, kind_section); }
+
+Symmetry symmetry_of(const Container& container) {
+  if (!container.has(symmetry_section)) return Symmetry::general;
+  const std::string name = letters_of(container, symmetry_section);
+  if (name != symmetric_name && name != skew_name)
+    refuse(container, "the .weft file's section 'symmetry' is neither 'symmetric' nor 'skew-symmetric'");
+  if (const auto [rows, cols] = shape_of(container); rows != cols)
+    refuse(container, "the .weft file marks a matrix as " + name + " that has " + std::to_string(rows) + " rows and " +
+                          std::to_string(cols) + " columns");
+  return name == skew_name ? Symmetry::skew : Symmetry::symmetric;
 }
 
 std::pair<Index, Index> shape_of(const Container& container) {
@@ -94,7 +130,7 @@ Csr<V> csr_from_container(const Container& container) {
                                          const std::function<std::string(Offset)>&);               \
   template void require_finite<V, double>(const Container&, const Array<double>&, const Array<V>&, \
                                           const std::function<std::string(Offset)>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace io
@@ -106,7 +142,7 @@ Csr<V> read_weft(const std::string& path, const ReadOptions& options) {
 
 template <Value V>
 void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress) {
-  const io::MatrixHead head(io::csr_kind, matrix.rows, matrix.cols);
+  const io::MatrixHead head(io::csr_kind, matrix.rows, matrix.cols, matrix.symmetry);
   io::ContainerWriter writer;
   head.add_to(writer);
   writer.add(io::offsets_section, std::span<const Offset>(matrix.offsets));
@@ -118,7 +154,7 @@ void write_weft(const std::string& path, const Csr<V>& matrix, Progress progress
 #define WEFT_INSTANTIATE(V)                                             \
   template Csr<V> read_weft<V>(const std::string&, const ReadOptions&); \
   template void write_weft<V>(const std::string&, const Csr<V>&, Progress);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

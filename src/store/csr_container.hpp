@@ -11,23 +11,22 @@
 
 namespace weft::io {
 
-/// The sections that matrices of every kind have.
-inline constexpr std::string_view kind_section = "kind", shape_section = "shape", values_section = "values";
+/// The sections that matrices of every kind have; "symmetry" only where there is one.
+inline constexpr std::string_view kind_section = "kind", shape_section = "shape", symmetry_section = "symmetry",
+                                  values_section = "values";
 inline constexpr std::string_view csr_kind = "csr";
 
-/// The two of them that say what matrix follows.
+/// Those of them that describe the matrix.
 class MatrixHead {
  public:
-  MatrixHead(std::string_view kind, Index rows, Index cols) : kind_(kind), shape_{rows, cols} {}
+  MatrixHead(std::string_view kind, Index rows, Index cols, Symmetry symmetry = Symmetry::general);
   /// This must live until the container is written.
-  void add_to(ContainerWriter& writer) const {
-    writer.add(kind_section, std::span(reinterpret_cast<const std::uint8_t*>(kind_.data()), kind_.size()));
-    writer.add(shape_section, std::span<const std::int64_t>(shape_));
-  }
+  void add_to(ContainerWriter& writer) const;
 
  private:
   std::string kind_;
   std::array<std::int64_t, 2> shape_;
+  std::string symmetry_;  // empty: general
 };
 
 /// "csr", or the name of a format.
@@ -36,6 +35,11 @@ std::string kind_of(const Container& container);
 /// Rows and columns. Throws Error(parse) when there are none, Error(unsupported) past 2^31-1.
 std::pair<Index, Index> shape_of(const Container& container);
 
+/// The mark that the matrix was written with; general if the file has none, as files of earlier versions of Weft.
+/// Throws Error(parse) when it is not a symmetry, or the matrix is not square. Whether the values agree is not
+/// verified.
+Symmetry symmetry_of(const Container& container);
+
 /// Throws the Error(parse) that names the file and the value, which is at `place` ("at row 3, column 4 "), when a
 /// number became infinite on its way to V.
 template <Value V, Value Stored>
@@ -43,7 +47,7 @@ void require_finite(const Container& container, const Array<Stored>& stored, con
                     const std::function<std::string(Offset)>& place);
 
 /// The matrix a container holds, packed or not; of one that is not, columns and offsets are views, values too unless
-/// they must be converted. Throws Error(parse) when it holds no canonical matrix or a value is too large for V,
+/// they must be converted. Throws Error(parse) when it does not hold a canonical matrix or a value is too large for V,
 /// Error(unsupported) past 2^31-1 rows or columns.
 template <Value V>
 Csr<V> csr_from_container(const Container& container);

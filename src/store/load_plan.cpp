@@ -1,8 +1,6 @@
-#include <weft/error.hpp>
-#include <weft/io.hpp>
-#include <weft/plan.hpp>
+#include "store/load_plan.hpp"
 
-#include <optional>
+#include <weft/error.hpp>
 
 #include "plan/build.hpp"
 #include "store/csr_container.hpp"
@@ -11,47 +9,68 @@
 namespace weft {
 namespace {
 
-std::optional<io::Container> open_container(const std::string& path, const Progress& progress) {
-  io::FileBytes file = io::map_file(path);
-  if (!io::is_container(file.bytes)) return std::nullopt;
-  return io::Container(std::move(file), path, progress);
-}
-
-}  // namespace
-
-std::string stored_format(const std::string& path) {
-  const std::optional<io::Container> container = open_container(path, {});
-  return container ? io::kind_of(*container) : "";
-}
-
+/// A plan on the format's arrays as they are stored. None when the format keeps rows in parts, and the caller has
+/// brought others.
 template <Value V>
-Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
-  const Stopwatch watch;
-  const std::optional<io::Container> container = open_container(path, options.progress);
-  if (!container) return plan(read_weft<V>(path), options);  // which says that it is none
-  const Format* const format = io::packed_format(*container);
-  if (!format) return plan(io::csr_from_container<V>(*container), options);
-  const io::Packed<V> packed = io::unpack<V>(*container, *format);
-  const bool as_stored =
-      (options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none;
-  if (!as_stored) return plan(packed.matrix, options);
-
+std::optional<Plan<V>> plan_as_stored(const io::Packed<V>& packed, const Format& format, const PlanOptions& options,
+                                      const Stopwatch& watch) {
   const Device device = options.device.value_or(Device::cpu());
   require_usable(device);
-  if (options.partition) require_partition(*options.partition, packed.matrix.rows);
   Built<V> built;
-  built.choice = find_format(format->info.name, device, value_type<V>);
+  built.choice = find_format(format.info.name, device, value_type<V>);
   const Stopwatch loading;
-  Loaded<V> loaded = format->storing.get<V>().load(packed.arrays, packed.matrix, {.device = device});
+  Loaded<V> loaded =
+      format.storing.get<V>().load(packed.arrays, packed.matrix,
+                                   {.device = device, .progress = options.progress, .partition = options.partition});
+  if (options.partition && loaded.op->partition()) return std::nullopt;
   built.op = std::move(loaded.op);
   synchronize(device);
   built.times.encode = loading.seconds();
   PlanInfo info;
   info.stored = loaded.as_stored;
-  return finish_plan<V>(std::move(built), std::move(info), {.source = packed.matrix}, {}, options, device, watch);
+  return finish_plan<V>(std::move(built), std::move(info),
+                        {.source = packed.matrix, .partition = options.partition}, {}, options, device, watch);
 }
 
-#define WEFT_INSTANTIATE(V) template Plan<V> load_plan<V>(const std::string&, const PlanOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+}  // namespace
+
+std::string stored_format(const std::string& path) {
+  io::FileBytes file = io::map_file(path);
+  if (!io::is_container(file.bytes)) return "";
+  return io::kind_of(io::Container(std::move(file), path));
+}
+
+template <Value V>
+LoadedPlan<V> load_plan_and_matrix(const std::string& path, const PlanOptions& options) {
+  const Stopwatch watch;
+  const io::Container container = io::Container::open(path, options.progress);
+  const Format* const format = io::packed_format(container);
+  if (!format) {
+    Csr<V> matrix = io::csr_from_container<V>(container);
+    Plan<V> planned = plan(matrix, options);
+    return {std::move(planned), std::move(matrix)};
+  }
+  io::Packed<V> packed = io::unpack<V>(container, *format);
+  if (options.partition) require_partition(*options.partition, packed.matrix.rows);
+  PlanOptions anew = options;
+  if ((options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none) {
+    if (auto planned = plan_as_stored(packed, *format, options, watch))
+      return {std::move(*planned), std::move(packed.matrix)};
+    anew.format = format->info.name;
+  }
+  Plan<V> planned = plan(packed.matrix, anew);
+  return {std::move(planned), std::move(packed.matrix)};
+}
+
+template <Value V>
+Plan<V> load_plan(const std::string& path, const PlanOptions& options) {
+  return load_plan_and_matrix<V>(path, options).plan;
+}
+
+#define WEFT_INSTANTIATE(V)                                                               \
+  template LoadedPlan<V> load_plan_and_matrix<V>(const std::string&, const PlanOptions&); \
+  template Plan<V> load_plan<V>(const std::string&, const PlanOptions&);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
+#include "sparse/canonical.hpp"
 #include "store/csr_container.hpp"
 
 namespace weft {
@@ -65,14 +66,6 @@ StoredArrays arrays_of(const Container& container) {
   return arrays;
 }
 
-/// A file may claim more rows than there is memory for their offsets, with hardly an entry behind it.
-void check_memory(const Container& container, Index rows) {
-  const std::size_t needed = (static_cast<std::size_t>(rows) + 1) * sizeof(Offset);
-  if (needed > machine_memory())
-    throw Error(ErrorCode::out_of_memory, container.name() + ": " + std::to_string(rows) + " rows need " +
-                                              std::to_string(needed >> 30) + " GiB, more memory than this machine has");
-}
-
 }  // namespace
 
 const Format* packed_format(const Container& container) { return storable_format(kind_of(container)); }
@@ -80,10 +73,12 @@ const Format* packed_format(const Container& container) { return storable_format
 template <Value V>
 Packed<V> unpack(const Container& container, const Format& format) {
   const auto [rows, cols] = shape_of(container);
-  check_memory(container, rows);
+  const Symmetry symmetry = symmetry_of(container);
+  check_offsets_memory(container.name(), rows);
   Packed<V> packed{.arrays = arrays_of<V>(container), .matrix = {}};
   try {
     packed.matrix = format.storing.get<V>().unpack(packed.arrays, rows, cols);
+    packed.matrix.symmetry = symmetry;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::parse) throw;
     throw Error(ErrorCode::parse,
@@ -93,7 +88,7 @@ Packed<V> unpack(const Container& container, const Format& format) {
 }
 
 #define WEFT_INSTANTIATE(V) template Packed<V> unpack<V>(const Container&, const Format&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace io
@@ -113,11 +108,11 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                 "a .weft file cannot hold format '" + name.format->name + "'; it can hold: " + names);
   }
   const StoredArrays arrays = found->storing.get<V>().store(matrix, {.device = Device::cpu(),
-                                                                     .variant = name.variant,
-                                                                     .parameters = name.parameters,
-                                                                     .partition = partition,
-                                                                     .store_for = device});
-  const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols);
+                                                                 .variant = name.variant,
+                                                                 .parameters = name.parameters,
+                                                                 .partition = partition,
+                                                                 .store_for = device});
+  const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols, matrix.symmetry);
   io::ContainerWriter writer;
   head.add_to(writer);
   for (const auto& [section, elements] : arrays.all())
@@ -130,7 +125,7 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
 #define WEFT_INSTANTIATE(V)                                                                       \
   template void write_weft_as<V>(const std::string&, const Csr<V>&, const std::string&, Progress, \
                                  const std::shared_ptr<const Partition>&, std::optional<Device>);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

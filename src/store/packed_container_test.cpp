@@ -15,14 +15,6 @@
 namespace weft::io::testing {
 namespace {
 
-/// Every name a matrix can be stored by.
-std::vector<std::string> names() {
-  return {"bro-ell",         "bro-ell:h=32",   "bro-ell:sym=64", "bro-coo",
-          "bro-coo:steps=2", "bro-coo:sym=64", "ehyb",           "ehyb:cache=20:padding=100"};
-}
-std::vector<std::string> formats_stored() { return {"bro-ell", "bro-coo", "ehyb"}; }
-std::string format_of(const std::string& name) { return name.substr(0, name.find(':')); }
-
 std::vector<Csr<double>> matrices() {
   std::vector<Csr<double>> all;
   all.push_back({});
@@ -34,10 +26,17 @@ std::vector<Csr<double>> matrices() {
   return all;
 }
 
-template <class T>
-void expect_same_bits(std::span<const T> a, std::span<const T> b) {
-  ASSERT_EQ(a.size(), b.size());
-  EXPECT_TRUE(a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+/// Where a section's elements begin in the bytes.
+std::size_t find_section(const std::string& bytes, const std::string& name) {
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (std::uint32_t i = 0; i < header.sections; ++i) {
+    SectionRecord record;
+    std::memcpy(&record, bytes.data() + sizeof(FileHeader) + i * sizeof(record), sizeof(record));
+    if (name == record.name.data()) return record.offset;
+  }
+  ADD_FAILURE() << "no section " << name;
+  return 0;
 }
 
 TEST(PackedContainer, MatricesReadBackExactly) {
@@ -51,6 +50,41 @@ TEST(PackedContainer, MatricesReadBackExactly) {
       expect_equal(read_matrix<double>(path), matrix);
       EXPECT_EQ(stored_format(path), format_of(name));
     }
+}
+
+TEST(PackedContainer, TheMarkOfSymmetryReadsBack) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  Csr<double> matrix = generate<double>("gen:poisson2d:13");
+  for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::general})
+    for (const std::string& name : formats_stored()) {
+      matrix.symmetry = symmetry;
+      write_weft_as(path, matrix, name);
+      EXPECT_EQ(read_weft<double>(path).symmetry, symmetry) << name;
+      EXPECT_EQ(read_weft<float>(path).symmetry, symmetry) << name;
+    }
+}
+
+/// Its header and section table are enough: a large file is not read.
+TEST(PackedContainer, TheStoredFormatIsFoundWithoutReadingTheMatrix) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  for (const char* name : {"csr", "bro-ell"}) {
+    write_weft_as(path, generate<double>("gen:poisson2d:13"), name);
+    const std::string whole = read_bytes(path);
+    std::string bytes = whole;
+    bytes[find_section(bytes, "values")] ^= 1;
+    write_bytes(path, bytes);
+    EXPECT_EQ(stored_format(path), name);
+    EXPECT_EQ(error_of([&] { load_plan<double>(path); }).code(), ErrorCode::parse);
+    EXPECT_EQ(error_of([&] { read_weft<double>(path); }).code(), ErrorCode::parse);
+    for (const char* section : {"kind", "table"}) {
+      bytes = whole;
+      bytes[section == std::string("kind") ? find_section(bytes, "kind") : sizeof(FileHeader)] ^= 1;
+      write_bytes(path, bytes);
+      EXPECT_EQ(error_of([&] { stored_format(path); }).code(), ErrorCode::parse) << section;
+    }
+  }
 }
 
 TEST(PackedContainer, CsrIsAFormatToStore) {
@@ -87,89 +121,6 @@ TEST(PackedContainer, ValuesAreConvertedToTheTypeAskedFor) {
   }
 }
 
-/// A plan on any device as vectors on the host.
-template <Value V>
-std::vector<V> product_of(Plan<V>& plan, Op op, const std::vector<V>& x) {
-  const PlanInfo& info = plan.info();
-  std::vector<V> y(static_cast<std::size_t>(op == Op::none ? info.rows : info.cols), V(-7));
-  if (plan.device().is_cpu()) {
-    plan.apply(op, V(1), std::span<const V>(x), V(0), std::span<V>(y));
-    return y;
-  }
-  DeviceBuffer<V> from(plan.device(), x), to(plan.device(), y);
-  plan.apply(op, V(1), DeviceSpan<const V>(std::as_const(from)), V(0), DeviceSpan<V>(to));
-  const Array<V> result = to.download();
-  return {result.begin(), result.end()};
-}
-
-TEST(LoadPlan, EqualsThePlanOfTheMatrix) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("a.weft");
-  for (const char* source : {"gen:uniform:300:5", "gen:empty-rows:200", "gen:poisson2d:13"}) {
-    const auto matrix = generate<double>(source);
-    std::vector<double> x(static_cast<std::size_t>(matrix.cols)), z(static_cast<std::size_t>(matrix.rows));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / double(i + 1);
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] = 3.0 / double(i + 2);
-    std::vector<double> others(static_cast<std::size_t>(matrix.nonzeros()));
-    for (std::size_t i = 0; i < others.size(); ++i) others[i] = double(i % 13) - 6;
-    for (const std::string& name : names()) {
-      const std::string format = format_of(name);
-      for (const Device device : available_devices()) {
-        write_weft_as(path, matrix, name, {}, nullptr, device);
-        for (const std::string& asked : {std::string("auto"), format}) {
-          SCOPED_TRACE(std::string(source) + " as " + name + " on " + device.name() + ", asked for " + asked);
-          auto loaded = load_plan<double>(path, {.device = device, .format = asked, .transpose = true});
-          auto planned = plan(matrix, {.device = device, .format = name, .transpose = true});
-          EXPECT_TRUE(loaded.info().stored);
-          EXPECT_FALSE(planned.info().stored);
-          EXPECT_EQ(loaded.info().format, format);
-          EXPECT_EQ(loaded.info().nonzeros, matrix.nonzeros());
-          EXPECT_EQ(loaded.info().padding, planned.info().padding);
-          if (device.is_cpu() || name == "bro-coo:steps=2" || format != "bro-coo") {  // same shape
-            EXPECT_EQ(loaded.info().details, planned.info().details);
-            expect_same_bits<double>(product_of(loaded, Op::none, x), product_of(planned, Op::none, x));
-          }
-          loaded.update_values(others);
-          Csr<double> changed = matrix;
-          changed.values = Array<double>::copy_of(others);
-          for (const Op op : {Op::none, Op::transpose}) {
-            const std::vector<double>& from = op == Op::none ? x : z;
-            std::vector<double> expected(op == Op::none ? z.size() : x.size(), 0.0);
-            reference_apply<double>(op, 1.0, changed, from, 0.0, expected);
-            const std::vector<double> y = product_of(loaded, op, from);
-            for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-10) << i;
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(LoadPlan, AnotherFormatIsPlannedFromTheUnpackedMatrix) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("a.weft");
-  const auto matrix = generate<double>("gen:poisson2d:13");
-  write_weft_as(path, matrix, "bro-ell");
-  const auto plan = load_plan<double>(path, {.format = "csr"});
-  EXPECT_EQ(plan.info().format.substr(0, 3), "csr");
-  EXPECT_FALSE(plan.info().stored);
-  EXPECT_FALSE(load_plan<double>(path, {.format = "bro-ell:h=32"}).info().stored);
-  write_weft(path, matrix);
-  EXPECT_FALSE(load_plan<double>(path, {.format = "ell"}).info().stored);
-}
-
-TEST(LoadPlan, ConvertsValues) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("a.weft");
-  const auto matrix = make_csr<double>(2, 2, {0, 1, 2}, {0, 1}, {0.1, 0.3});
-  for (const std::string& name : formats_stored()) {
-    write_weft_as(path, matrix, name);
-    auto plan = load_plan<float>(path);
-    EXPECT_EQ(plan.info().stored, name != "ehyb");  // whose layout depends on the type
-    EXPECT_EQ(product_of(plan, Op::none, {1.f, 1.f}), (std::vector<float>{0.1f, 0.3f}));
-  }
-}
-
 Csr<double> small_matrix() { return generate<double>("gen:uniform:70:3"); }
 
 std::string file_as(const std::string& name) {
@@ -196,19 +147,6 @@ TEST(PackedContainer, EveryTruncationAndEveryFlippedBitIsRefused) {
       bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     }
   }
-}
-
-/// Where a section's elements lie in the bytes.
-std::size_t find_section(const std::string& bytes, const std::string& name) {
-  FileHeader header;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  for (std::uint32_t i = 0; i < header.sections; ++i) {
-    SectionRecord record;
-    std::memcpy(&record, bytes.data() + sizeof(FileHeader) + i * sizeof(record), sizeof(record));
-    if (name == record.name.data()) return record.offset;
-  }
-  ADD_FAILURE() << "no section " << name;
-  return 0;
 }
 
 /// The sentence for a file with one element of a section changed and checksums that agree.

@@ -1,6 +1,6 @@
 // Feeds arbitrary bytes to the Matrix Market reader. Whatever they are, the result is a canonical matrix or a
-// weft::Error whose sentence is one line, for both value types and the vector reader. Two threads that share the text
-// in small chunks make the same of it as one that reads it whole.
+// weft::Error whose sentence is one line, for both value types and the vector reader; a marked matrix is symmetric. Two
+// threads that share the text in small chunks make the same of it as one that reads it whole.
 #include <weft/io.hpp>
 
 #include <cstdint>
@@ -43,6 +43,18 @@ bool same_bits(const weft::Array<T>& a, const weft::Array<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
 }
 
+/// Whether the matrix is what its mark promises.
+template <weft::Value V>
+bool keeps_promise(const weft::Csr<V>& matrix) {
+  if (matrix.symmetry == weft::Symmetry::general) return true;
+  const weft::Csr<V> other = weft::transpose(matrix);
+  if (!same_bits(other.offsets, matrix.offsets) || !same_bits(other.columns, matrix.columns)) return false;
+  const V sign = matrix.symmetry == weft::Symmetry::skew ? V(-1) : V(1);
+  for (std::size_t i = 0; i < matrix.values.size(); ++i)
+    if (other.values[i] != sign * matrix.values[i] && matrix.values[i] == matrix.values[i]) return false;  // sums: NaN
+  return true;
+}
+
 /// The sentence, and the matrix where there is none.
 template <weft::Value V>
 std::pair<std::string, weft::Csr<V>> read_matrix(std::string_view text, weft::Duplicates duplicates,
@@ -51,6 +63,7 @@ std::pair<std::string, weft::Csr<V>> read_matrix(std::string_view text, weft::Du
   std::string sentence = attempt([&] {
     matrix = weft::io::parse_matrix_market<V>(text, "fuzz", {.duplicates = duplicates}, chunk_bytes);
     require(check(matrix).empty());
+    require(keeps_promise(matrix));
   });
   return {sentence, matrix};
 }
