@@ -3,6 +3,7 @@
 #include <weft/device.hpp>
 #include <weft/partition.hpp>
 #include <weft/runtime.hpp>
+#include <weft/source.hpp>
 
 #include <memory>
 #include <optional>
@@ -54,6 +55,10 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
 /// a file, recognised by its content.
 template <Value V>
 Csr<V> read_matrix(const std::string& source, const ReadOptions& options = {});
+
+/// The same as a source for `plan`: of a symmetric Matrix Market file it keeps the half until a format needs the whole.
+template <Value V>
+MatrixSource<V> read_source(const std::string& source, const ReadOptions& options = {});
 
 /// Writes by the name's ending: .mtx, .mtx.gz or .weft.
 template <Value V>

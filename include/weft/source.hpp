@@ -92,6 +92,8 @@ template <Value V>
 class MatrixSource {
  public:
   MatrixSource(const Csr<V>& matrix);
+  /// Keeps the half until a format needs the whole.
+  MatrixSource(const HalfCsr<V>& half);
   template <OffsetType O>
   MatrixSource(const CsrView<V, O>& view);
   /// Throws Error(invalid_argument) for arrays of wrong lengths or on different devices, Error(invalid_matrix) unless
@@ -102,9 +104,11 @@ class MatrixSource {
   Index rows() const;
   Index cols() const;
   Offset nonzeros() const;
-  Device device() const;  ///< where the arrays are
+  Symmetry symmetry() const;  ///< the mark of the Csr or half it was made from; other sources are general
+  Device device() const;      ///< where the arrays are
 
-  /// The matrix on the host: downloaded from a device, offsets widened, by the first call. Shares what it can.
+  /// The matrix on the host: downloaded from a device, offsets widened, a half completed, by the first call. Shares
+  /// what it can.
   const Csr<V>& host() const;
 
   SourceState<V>& state() const { return *state_; }  ///< for the library

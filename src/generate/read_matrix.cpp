@@ -25,8 +25,14 @@ Csr<V> read_matrix(const std::string& source, const ReadOptions& options) {
   return whole(read_as_stored<V>(source, options));
 }
 
-#define WEFT_INSTANTIATE(V)                                                       \
-  template AsStored<V> read_as_stored<V>(const std::string&, const ReadOptions&); \
+template <Value V>
+MatrixSource<V> read_source(const std::string& source, const ReadOptions& options) {
+  return std::visit([](const auto& stored) { return MatrixSource<V>(stored); }, read_as_stored<V>(source, options));
+}
+
+#define WEFT_INSTANTIATE(V)                                                        \
+  template MatrixSource<V> read_source<V>(const std::string&, const ReadOptions&); \
+  template AsStored<V> read_as_stored<V>(const std::string&, const ReadOptions&);  \
   template Csr<V> read_matrix<V>(const std::string&, const ReadOptions&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE

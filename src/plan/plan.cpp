@@ -95,7 +95,8 @@ class Chooser {
   }
 
   double can_return(const Format& format) const {
-    return max_gain<V>(format, false) * static_cast<double>(options_.products) * csr_seconds();
+    return max_gain<V>(format, stored_.source.symmetry() == Symmetry::symmetric) *
+           static_cast<double>(options_.products) * csr_seconds();
   }
 
   void consider(const Format& format) {

@@ -1,6 +1,7 @@
 #include <weft/error.hpp>
 #include <weft/source.hpp>
 
+#include <atomic>
 #include <limits>
 
 #include "core/parallel.hpp"
@@ -87,7 +88,26 @@ Array<std::uint32_t> narrow_offsets(const Array<Offset>& offsets) {
 
 template <Value V>
 SourceState<V>::SourceState(Csr<V> matrix)
-    : rows_(matrix.rows), cols_(matrix.cols), nonzeros_(matrix.nonzeros()), host_(std::move(matrix)) {}
+    : rows_(matrix.rows),
+      cols_(matrix.cols),
+      nonzeros_(matrix.nonzeros()),
+      symmetry_(matrix.symmetry),
+      host_(std::move(matrix)) {}
+
+template <Value V>
+SourceState<V>::SourceState(HalfCsr<V> half)
+    : rows_(half.lower.rows), cols_(half.lower.cols), symmetry_(half.symmetry), half_(std::move(half)) {
+  // A row of the lower half ends with its diagonal entry, if it has one.
+  const Csr<V>& lower = half_->lower;
+  std::atomic<Offset> diagonal{0};
+  parallel_ranges(rows_, grain, [&](std::int64_t begin, std::int64_t end) {
+    Offset found = 0;
+    for (std::int64_t row = begin; row < end; ++row)
+      found += lower.offsets[row] < lower.offsets[row + 1] && lower.columns[lower.offsets[row + 1] - 1] == row;
+    diagonal += found;
+  });
+  nonzeros_ = 2 * lower.nonzeros() - diagonal;
+}
 
 template <Value V>
 SourceState<V>::SourceState(const CsrView<V, std::int32_t>& view) : SourceState(as_csr(view)) {
@@ -133,6 +153,10 @@ void SourceState<V>::borrow(const DeviceCsr<V, O>& matrix) {
 template <Value V>
 const Csr<V>& SourceState<V>::host() {
   if (host_) return *host_;
+  if (half_) {
+    host_ = whole(*half_);
+    return *host_;
+  }
   host_offsets();
   const Stopwatch watch;
   Csr<V> matrix;
@@ -150,7 +174,7 @@ const Csr<V>& SourceState<V>::host() {
 
 template <Value V>
 const Array<Offset>& SourceState<V>::host_offsets() {
-  if (host_) return host_->offsets;
+  if (host_ || half_) return host().offsets;
   if (!host_offsets_.empty()) return host_offsets_;
   const Stopwatch watch;
   const auto count = static_cast<std::size_t>(rows_) + 1;
@@ -248,6 +272,8 @@ DeviceArray<Offset> KeptOffsets::on_device() const {
 template <Value V>
 MatrixSource<V>::MatrixSource(const Csr<V>& matrix) : state_(std::make_shared<SourceState<V>>(matrix)) {}
 template <Value V>
+MatrixSource<V>::MatrixSource(const HalfCsr<V>& half) : state_(std::make_shared<SourceState<V>>(half)) {}
+template <Value V>
 template <OffsetType O>
 MatrixSource<V>::MatrixSource(const CsrView<V, O>& view) : state_(std::make_shared<SourceState<V>>(view)) {}
 template <Value V>
@@ -265,6 +291,10 @@ Index MatrixSource<V>::cols() const {
 template <Value V>
 Offset MatrixSource<V>::nonzeros() const {
   return state_->nonzeros();
+}
+template <Value V>
+Symmetry MatrixSource<V>::symmetry() const {
+  return state_->symmetry();
 }
 template <Value V>
 Device MatrixSource<V>::device() const {

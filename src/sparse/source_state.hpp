@@ -50,6 +50,7 @@ template <Value V>
 class SourceState {
  public:
   explicit SourceState(Csr<V> matrix);
+  explicit SourceState(HalfCsr<V> half);
   SourceState(const CsrView<V, std::int32_t>& view);
   SourceState(const CsrView<V, Offset>& view);
   SourceState(const DeviceCsr<V, std::int32_t>& matrix);
@@ -58,8 +59,11 @@ class SourceState {
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
   Offset nonzeros() const { return nonzeros_; }
-  Device device() const { return device_; }  ///< where it came from
+  Symmetry symmetry() const { return symmetry_; }  ///< as promised by where it came from
+  Device device() const { return device_; }        ///< where it came from
 
+  /// Half of a symmetric matrix, where that is what it was made from; null otherwise.
+  const HalfCsr<V>* half() const { return half_ ? &*half_ : nullptr; }
   const Csr<V>& host();
   /// rows + 1 offsets on the host, where a format needs no more: a matrix on a device then sends only these.
   const Array<Offset>& host_offsets();
@@ -102,6 +106,8 @@ class SourceState {
   Index cols_ = 0;
   Offset nonzeros_ = 0;
   Device device_ = Device::cpu();
+  Symmetry symmetry_ = Symmetry::general;
+  std::optional<HalfCsr<V>> half_;
   std::optional<Csr<V>> host_;
   Array<Offset> host_offsets_;
   Array<std::uint32_t> callers_offsets32_;  // on the host

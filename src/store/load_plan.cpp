@@ -19,17 +19,16 @@ std::optional<Plan<V>> plan_as_stored(const io::Packed<V>& packed, const Format&
   Built<V> built;
   built.choice = find_format(format.info.name, device, value_type<V>);
   const Stopwatch loading;
-  Loaded<V> loaded =
-      format.storing.get<V>().load(packed.arrays, packed.matrix,
-                                   {.device = device, .progress = options.progress, .partition = options.partition});
+  Loaded<V> loaded = format.storing.get<V>().load(
+      packed.arrays, packed.matrix, {.device = device, .progress = options.progress, .partition = options.partition});
   if (options.partition && loaded.op->partition()) return std::nullopt;
   built.op = std::move(loaded.op);
   synchronize(device);
   built.times.encode = loading.seconds();
   PlanInfo info;
   info.stored = loaded.as_stored;
-  return finish_plan<V>(std::move(built), std::move(info),
-                        {.source = packed.matrix, .partition = options.partition}, {}, options, device, watch);
+  return finish_plan<V>(std::move(built), std::move(info), {.source = packed.matrix, .partition = options.partition},
+                        {}, options, device, watch);
 }
 
 }  // namespace

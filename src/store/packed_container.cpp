@@ -108,10 +108,10 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                 "a .weft file cannot hold format '" + name.format->name + "'; it can hold: " + names);
   }
   const StoredArrays arrays = found->storing.get<V>().store(matrix, {.device = Device::cpu(),
-                                                                 .variant = name.variant,
-                                                                 .parameters = name.parameters,
-                                                                 .partition = partition,
-                                                                 .store_for = device});
+                                                                     .variant = name.variant,
+                                                                     .parameters = name.parameters,
+                                                                     .partition = partition,
+                                                                     .store_for = device});
   const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols, matrix.symmetry);
   io::ContainerWriter writer;
   head.add_to(writer);

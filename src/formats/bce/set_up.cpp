@@ -119,6 +119,6 @@ void fill_values(Storage<V>& storage, const Array<Offset>& offsets, std::span<co
 #define WEFT_INSTANTIATE(V)                                   \
   template Storage<V> set_up(const Csr<V>&, const Settings&); \
   template void fill_values(Storage<V>&, const Array<Offset>&, std::span<const V>);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bce

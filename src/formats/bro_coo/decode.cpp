@@ -112,6 +112,6 @@ Csr<V> decode(const Storage<V>& storage) {
 }
 
 #define WEFT_INSTANTIATE(V) template Csr<V> decode<V>(const Storage<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_coo

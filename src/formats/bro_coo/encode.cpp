@@ -116,6 +116,6 @@ void place_values(const Shape& shape, const V* csr_values, V* values) {
 #define WEFT_INSTANTIATE(V)                                   \
   template Storage<V> encode<V>(const Csr<V>&, const Shape&); \
   template void place_values<V>(const Shape&, const V*, V*);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_coo

@@ -190,7 +190,7 @@ Savings savings_of(const Csr<V>& matrix, const Shape& shape) {
   template Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&); \
   template Savings savings_of<V>(const Csr<V>&, const Shape&);                     \
   template void place_values<V>(const Storage<V>&, const Array<Offset>&, const V*, V*);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 template void pack_slice<std::uint8_t>(const SliceRows&, Index, const std::uint8_t*, int, Index, std::uint8_t*);
 
 }  // namespace weft::bro_ell

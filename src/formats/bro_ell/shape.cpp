@@ -52,6 +52,6 @@ std::string describe(const Shape& shape, const Savings& savings) {
 }
 
 #define WEFT_INSTANTIATE(V) template Savings savings_of<V>(const Storage<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_ell

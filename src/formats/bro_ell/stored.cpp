@@ -160,6 +160,6 @@ Csr<V> decode(const Storage<V>& storage) {
   template StoredArrays to_arrays<V>(const Storage<V>&);                 \
   template Storage<V> from_arrays<V>(const StoredArrays&, Index, Index); \
   template Csr<V> decode<V>(const Storage<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_ell

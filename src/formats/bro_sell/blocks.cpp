@@ -67,7 +67,7 @@ int block_for(const Csr<V>& matrix, const BuildOptions& options) {
 }
 
 #define WEFT_INSTANTIATE(V) template int block_for<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 Pattern find_pattern(Index rows, const Array<Offset>& offsets, const Array<Index>& columns, int block) {
   if (block == 1) return {1, rows, offsets, columns};

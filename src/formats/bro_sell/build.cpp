@@ -180,6 +180,6 @@ const Format& format() {
 }
 
 #define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell

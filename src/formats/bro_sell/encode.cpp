@@ -281,6 +281,6 @@ Split split_by_bytes(const Csr<V>& matrix, const Pattern& pattern, const Part<V>
   template Part<V> measure_part<V>(const Csr<V>&, const Pattern&, const Shape&, Array<Index>); \
   template void finish_part<V>(const Csr<V>&, const Pattern&, Part<V>&, const BuildOptions&);  \
   template Split split_by_bytes<V>(const Csr<V>&, const Pattern&, const Part<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell

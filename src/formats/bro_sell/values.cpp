@@ -51,6 +51,6 @@ void place_values(const Part<V>& part, const Array<Offset>& offsets, std::span<c
 }
 
 #define WEFT_INSTANTIATE(V) template void place_values<V>(const Part<V>&, const Array<Offset>&, std::span<const V>, V*);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell

@@ -45,6 +45,6 @@ void finish_on_cpu(const StageTwo<V>& work, const std::function<void(Offset)>& w
 }
 
 #define WEFT_INSTANTIATE(V) template void finish_on_cpu<V>(const StageTwo<V>&, const std::function<void(Offset)>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::csr

@@ -255,6 +255,6 @@ Limits limits_of(Device device) {
 #define WEFT_INSTANTIATE(V)             \
   template Limits limits_of<V>(Device); \
   template Storage<V> build_storage<V>(const Csr<V>&, const Limits&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

@@ -233,6 +233,6 @@ void find_positions(const Csr<V>& matrix, Storage<V>& storage) {
 #define WEFT_INSTANTIATE(V)                     \
   template Csr<V> decode<V>(const Storage<V>&); \
   template void find_positions<V>(const Csr<V>&, Storage<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

@@ -138,6 +138,6 @@ void fill_extra(std::span<const V> csr_values, Extra<V>& extra) {
 #define WEFT_INSTANTIATE(V)                                                  \
   template void lay_out_extra<V>(const Csr<V>&, const Blocks&, Storage<V>&); \
   template void fill_extra<V>(std::span<const V>, Extra<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

@@ -116,6 +116,6 @@ void fill(const Csr<V>& matrix, const Blocks& blocks, std::span<const V> csr_val
   template Storage<V> lay_out<V>(const Csr<V>&, const Blocks&, Caches, const Shape&, const BuildOptions&); \
   template void require_sensible<V>(Offset, Offset, int, const BuildOptions&);                             \
   template void fill<V>(const Csr<V>&, const Blocks&, std::span<const V>, Storage<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

@@ -211,6 +211,6 @@ void find_caches(const Blocks& blocks, const Shape& shape, Caches& caches) {
   template Blocks find_blocks<V>(const Csr<V>&, const BuildOptions&);                            \
   template Array<Index> find_parts<V>(const Csr<V>&, const Shape&, const BuildOptions&, Index&); \
   template Limits cpu_limits<V>();
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

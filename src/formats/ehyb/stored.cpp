@@ -229,6 +229,6 @@ Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols) {
 #define WEFT_INSTANTIATE(V)                              \
   template StoredArrays to_arrays<V>(const Storage<V>&); \
   template Storage<V> from_arrays<V>(const StoredArrays&, Index, Index);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

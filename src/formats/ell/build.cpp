@@ -128,6 +128,6 @@ const Format& format() {
 
 #define WEFT_INSTANTIATE(V) \
   template void fill<V>(const Shape&, const Array<Offset>&, const Index*, const V*, Index*, V*);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ell

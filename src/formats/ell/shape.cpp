@@ -86,6 +86,6 @@ Shape choose_shape(const Csr<V>& matrix, const BuildOptions& options) {
 }
 
 #define WEFT_INSTANTIATE(V) template Shape choose_shape<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ell

@@ -161,6 +161,6 @@ const Format& format() {
 #define WEFT_INSTANTIATE(V)                             \
   template Csr<V> rest_behind<V>(const Csr<V>&, Index); \
   template std::unique_ptr<Operator<V>> build_hybrid<V>(const Csr<V>&, const BuildOptions&, const Parts&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::hyb

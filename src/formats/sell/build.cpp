@@ -256,6 +256,6 @@ const Format& format() {
 #define WEFT_INSTANTIATE(V)                                                               \
   template Storage<V> build_storage<V>(const Csr<V>&, const Shape&, const BuildOptions&); \
   template void place_values<V>(const Storage<V>&, const Array<Offset>&, std::span<const V>, V*);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::sell
