@@ -19,7 +19,8 @@ set_source_files_properties(${weft_generators} PROPERTIES COMPILE_OPTIONS -ffp-c
 
 add_library(weft ${weft_sources})
 add_library(weft::weft ALIAS weft)
-set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+# No DEFINE_SYMBOL: a static and a shared library have the same objects, so that a build folder becomes the other by linking.
+set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 DEFINE_SYMBOL "")
 target_compile_features(weft PUBLIC cxx_std_20)
 target_include_directories(weft PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -58,7 +59,7 @@ if(WEFT_SANITIZE)
   set(weft_kernel_optimisation -O1)
 endif()
 set(weft_isas baseline)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(WEFT_X86_KERNELS AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND weft_isas avx2 avx512)
   target_compile_definitions(weft PRIVATE WEFT_X86)
 endif()
@@ -86,6 +87,8 @@ if(WEFT_EMULATOR)
     list(APPEND weft_emulated ${wrapper})
   endforeach()
   target_sources(weft PRIVATE ${weft_emulator_sources} ${weft_emulated})
+  # The emulator is for tests: -O3 compiles twice as long as -O2 and runs as long.
+  set_source_files_properties(${weft_emulated} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   set_source_files_properties(${weft_emulated} PROPERTIES COMPILE_DEFINITIONS WEFT_SIMT_EMULATED)
   target_compile_definitions(weft PRIVATE WEFT_HAS_EMULATOR)
 endif()
