@@ -58,7 +58,8 @@ set_source_files_properties(${weft_generators} PROPERTIES COMPILE_OPTIONS -ffp-c
 
 add_library(weft ${weft_sources})
 add_library(weft::weft ALIAS weft)
-set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+# No DEFINE_SYMBOL: a static and a shared library have the same objects, so that a build folder becomes the other by linking.
+set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 DEFINE_SYMBOL "")
 target_compile_features(weft PUBLIC cxx_std_20)
 target_compile_definitions(weft PUBLIC ${weft_public_definitions})
 target_include_directories(weft PUBLIC
@@ -89,6 +90,11 @@ if(METIS_FOUND)
   target_compile_definitions(weft PRIVATE WEFT_HAS_METIS)
 endif()
 
+# Fuzzers watch which lines an input reaches. Products of a plan are not what they look for.
+if(WEFT_BUILD_FUZZERS)
+  set_property(SOURCE ${weft_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+endif()
+
 # CPU kernels, once per instruction set, optimised in every build type; a little only under sanitizers, where unrolled
 # kernels would compile for minutes. They say themselves what is to be a vector: left to the
 # compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
@@ -98,7 +104,7 @@ if(WEFT_SANITIZE)
   set(weft_kernel_optimisation -O1)
 endif()
 set(weft_isas baseline)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(WEFT_X86_KERNELS AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND weft_isas avx2 avx512)
   target_compile_definitions(weft PRIVATE WEFT_X86)
 endif()
@@ -129,8 +135,14 @@ if(WEFT_EMULATOR)
     list(APPEND weft_emulated ${wrapped})
   endforeach()
   target_sources(weft PRIVATE ${weft_emulator_sources} ${weft_emulated})
+  # The emulator is for tests: -O3 compiles twice as long as -O2 and runs as long.
+  set_property(SOURCE ${weft_emulated} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   set_source_files_properties(${weft_emulated} PROPERTIES COMPILE_DEFINITIONS WEFT_SIMT_EMULATED)
   target_compile_definitions(weft PRIVATE WEFT_HAS_EMULATOR)
+  if(WEFT_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # With this check clang compiles some kernels for minutes; the address sanitizer finds what it would find.
+    set_property(SOURCE ${weft_emulated} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=object-size)
+  endif()
 endif()
 
 if(WEFT_HAS_CUDA)
