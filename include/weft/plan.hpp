@@ -122,6 +122,7 @@ class Plan final : public LinearOperator<V> {
 
   /// As a LinearOperator: vectors on the plan's device, whichever that is.
   void apply(V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream = {}) const override;
+  void apply(Op op, V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream = {}) const;
   void apply(const Vector<V>& x, Vector<V>& y, Stream stream = {}) const { apply(V(1), x, V(0), y, stream); }
   void apply(V alpha, const Vector<V>& x, V beta, Vector<V>& y, Stream stream = {}) const {
     apply(alpha, VectorView<const V>(x), beta, VectorView<V>(y), stream);
