@@ -160,12 +160,14 @@ BroSweep run_bro_sweep(const RunOptions& options) {
   Workspace<V> workspace(options.device, random_vector<V>(static_cast<std::size_t>(matrix.cols), options.seed),
                          static_cast<std::size_t>(matrix.rows));
   const MeasureOptions how{.seconds = options.seconds, .groups = options.groups, .progress = options.progress};
-  const auto plain = ell::format().build.get<V>()(MatrixSource<V>(matrix), {.device = options.device, .variant = "plain"});
+  const auto plain =
+      ell::format().build.get<V>()(MatrixSource<V>(matrix), {.device = options.device, .variant = "plain"});
   // Each takes turns with ell, which so is measured again and again; the middle of its times counts.
   std::vector<Timing> ells;
   for (const int bits : {1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 31}) {
     const auto packed = bro_ell::format().build.get<V>()(
-        MatrixSource<V>(matrix), {.device = options.device, .parameters = {{"least-bits", static_cast<std::int64_t>(bits)}}});
+        MatrixSource<V>(matrix),
+        {.device = options.device, .parameters = {{"least-bits", static_cast<std::int64_t>(bits)}}});
     const Product both[] = {[&] { workspace.apply(*plain); }, [&] { workspace.apply(*packed); }};
     const std::vector<Timing> timings = measure(options.device, both, how);
     ells.push_back(timings[0]);

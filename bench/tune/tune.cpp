@@ -104,9 +104,8 @@ class Arena {
 }  // namespace
 
 Shape kept_shape(Device device, ValueType type) {
-  const csr::SpeculativeNumbers kept = with_value_type(type, [&]<class V>(std::type_identity<V>) {
-    return csr::Tuning::on(device).speculative.of<V>();
-  });
+  const csr::SpeculativeNumbers kept = with_value_type(
+      type, [&]<class V>(std::type_identity<V>) { return csr::Tuning::on(device).speculative.of<V>(); });
   return {kept.width, kept.tiles, kept.bunches};
 }
 

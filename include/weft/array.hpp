@@ -1,6 +1,4 @@
 #pragma once
-#include <weft/error.hpp>
-
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
@@ -12,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#include <weft/error.hpp>
 
 namespace weft {
 
