@@ -1,4 +1,6 @@
 #pragma once
+#include <weft/error.hpp>
+
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
@@ -10,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-#include <weft/error.hpp>
 
 namespace weft {
 
