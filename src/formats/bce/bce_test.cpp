@@ -1,4 +1,4 @@
-// Products with bce where only it can go wrong: borders of sub-blocks, threads a row, pieces of long rows, padding.
+// Products with bce where only it can go wrong: borders of sub-blocks, threads per row, pieces of long rows, padding.
 #include "formats/bce/bce.hpp"
 
 #include <gmock/gmock.h>
