@@ -223,7 +223,7 @@ Structure analyze(const Csr<V>& matrix) {
 }
 
 #define WEFT_INSTANTIATE(V) template Structure analyze(const Csr<V>&);
-WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

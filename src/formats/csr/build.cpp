@@ -115,7 +115,7 @@ const Format& format() {
     f.info.summary = "rows one after the other, as they come: no conversion";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.variants = variant_infos();
-    for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
+    for_each_value_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 2;
     f.yardstick = true;
     return f;
