@@ -189,8 +189,8 @@ TEST(OwnParts, AreTakenForTheTransposedMatrix) {
     };
     EXPECT_GE(partitions(false), 1);
     EXPECT_EQ(partitions(true), partitions(false));
-    EXPECT_GT(both.info().partition_seconds, 0);
-    EXPECT_LE(both.info().partition_seconds, both.info().setup_seconds);
+    EXPECT_GT(both.info().setup.partition, 0);
+    EXPECT_LE(both.info().setup.partition, both.info().setup.total());
   }
 }
 
