@@ -150,9 +150,9 @@ const Shape shapes[] = {{},
                         {.slice_rows = 32},
                         {.slice_rows = 1024, .symbol_bits = 64},
                         {.slice_rows = 64, .symbol_bits = 64},
-                        {.slice_rows = 32, .symbol_bits = 32, .most_columns = 3},
-                        {.slice_rows = 256, .symbol_bits = 32, .most_columns = 0},
-                        {.slice_rows = 64, .least_bits = 13}};
+                        {.slice_rows = 32, .symbol_bits = 32, .max_columns = 3},
+                        {.slice_rows = 256, .symbol_bits = 32, .max_columns = 0},
+                        {.slice_rows = 64, .min_bits = 13}};
 
 TEST(BroEll, WhatIsEncodedComesBack) {
   for (const Csr<double>& matrix : adversarial())
@@ -160,14 +160,14 @@ TEST(BroEll, WhatIsEncodedComesBack) {
       const Storage<double> storage = encode(matrix, shape, {});
       EXPECT_EQ(savings_of(matrix, shape).compressed_bytes, savings_of(storage).compressed_bytes);
       EXPECT_EQ(savings_of(matrix, shape).ellpack_bytes, savings_of(storage).ellpack_bytes);
-      if (shape.most_columns > 40) {
+      if (shape.max_columns > 40) {
         expect_same_matrix(decode(storage), matrix);
       } else {
         const Csr<double> kept = decode(storage);
         ASSERT_EQ(kept.nonzeros(), storage.kept);
         for (Index row = 0; row < matrix.rows; ++row) {
           const Offset begin = matrix.offsets[row];
-          const Offset length = std::min<Offset>(shape.most_columns, matrix.offsets[row + 1] - begin);
+          const Offset length = std::min<Offset>(shape.max_columns, matrix.offsets[row + 1] - begin);
           ASSERT_EQ(kept.offsets[row + 1] - kept.offsets[row], length);
           for (Offset k = 0; k < length; ++k) ASSERT_EQ(kept.columns[kept.offsets[row] + k], matrix.columns[begin + k]);
         }

@@ -28,7 +28,7 @@ std::vector<T> elements(const Array<T>& array) {
 TEST(HybFormat, TheExampleOfSection324LeavesOneEntryToCoo) {
   const Csr<double> matrix = four_by_four();
   EXPECT_EQ(hyb::split_width(analyze_rows(matrix)), 2);
-  const Csr<double> rest = hyb::rest_behind(matrix, 2);
+  const Csr<double> rest = hyb::rest_after(matrix, 2);
   EXPECT_EQ(check(rest), "");
   EXPECT_EQ(elements(rest.offsets), (std::vector<Offset>{0, 0, 0, 1, 1}));
   EXPECT_EQ(elements(rest.columns), (std::vector<Index>{3}));
