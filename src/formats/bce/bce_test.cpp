@@ -119,7 +119,7 @@ TEST_P(BceOnDevices, TellsItsPaddingAndBytes) {
   const OperatorInfo info = build_bce(matrix, device())->info();
   EXPECT_EQ(info.padding, 32 - 14);  // 4 x 4, and the next sub-block would begin at 32
   EXPECT_GE(info.bytes, 32 * 12u);
-  EXPECT_EQ(info.details, "1 block of width 4, fill 2048, 1 thread a row");
+  EXPECT_EQ(info.details, "1 block of width 4, fill 2048, 1 thread per row");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BceOnDevices, ::testing::ValuesIn(test::places()),
@@ -228,10 +228,10 @@ TEST(BceFormat, IsNotTriedOnACpuNorOnEvenRows) {
 
 TEST(BceFormat, SaysHowItGroupsTheRows) {
   EXPECT_EQ(plan(matrix_of<double>({1, 1, 9, 0}), {.format = "bce:fill=1"}).info().details,
-            "2 blocks of widths 1 9, fill 1, 1 thread a row");
+            "2 blocks of widths 1 9, fill 1, 1 thread per row");
   EXPECT_EQ(plan(matrix_of<double>({1, 2, 3, 4, 5, 6}), {.format = "bce:fill=1:t=2"}).info().details,
-            "6 blocks of widths 1 2 ... 6, fill 1, 2 threads a row");
-  EXPECT_EQ(plan(matrix_of<double>({0}), {.format = "bce"}).info().details, "0 blocks, fill 8, 1 thread a row");
+            "6 blocks of widths 1 2 ... 6, fill 1, 2 threads per row");
+  EXPECT_EQ(plan(matrix_of<double>({0}), {.format = "bce"}).info().details, "0 blocks, fill 8, 1 thread per row");
 }
 
 }  // namespace
