@@ -137,16 +137,16 @@ TEST(BroCoo, TheLargestDelta) {
     std::vector<std::uint32_t> words(static_cast<std::size_t>(3 * lanes * bits / 32), 0);
     const auto write = [&]<class Symbol>(Symbol* to) {
       BitWriter<Symbol> writer(to + 7, lanes, bits);
-      writer.put(0, widest);
-      writer.put(rows - 1, widest);
-      writer.put(1, widest);
+      writer.put(0, max_width);
+      writer.put(rows - 1, max_width);
+      writer.put(1, max_width);
       writer.finish();
     };
     if (bits == 64)
       write(reinterpret_cast<std::uint64_t*>(words.data()));
     else
       write(words.data());
-    DeltaReader reader(words.data(), 7, bits / 32, widest);
+    DeltaReader reader(words.data(), 7, bits / 32, max_width);
     EXPECT_EQ(reader.take(), 0u);
     EXPECT_EQ(reader.take(), static_cast<std::uint32_t>(rows - 1));
     EXPECT_EQ(reader.take(), 1u);

@@ -222,7 +222,7 @@ template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const Shape& shape, const BuildOptions& options) {
   gpu::CurrentDevice current(options.device);
   return std::make_unique<GpuOperator<V>>(options.device,
-                                          encode_on_device<V>(source_on(source, options.device), shape, options),
+                                          encode_on_device<V>(csr_on_device(source, options.device), shape, options),
                                           KeptOffsets(source.state(), options.device));
 }
 
@@ -236,7 +236,7 @@ std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& matri
 template <Value V>
 Storage<V> encode(const MatrixSource<V>& source, const Shape& shape, const BuildOptions& options) {
   gpu::CurrentDevice current(options.device);
-  const DeviceStorage<V> built = encode_on_device<V>(source_on(source, options.device), shape, options);
+  const DeviceStorage<V> built = encode_on_device<V>(csr_on_device(source, options.device), shape, options);
   Storage<V> storage;
   storage.shape = shape;
   storage.rows = source.rows();
