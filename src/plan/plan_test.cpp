@@ -179,8 +179,8 @@ TEST(Plan, OverlappingVectorsAreRefused) {
   EXPECT_THAT(error_of([&] { apply(4); }, ErrorCode::invalid_argument), HasSubstr("overlap"));
   std::vector<double> w(16);
   const std::span<double> half(w);
-  EXPECT_NO_THROW(p.apply(Op::none, 1, Vectors<double>{half.subspan(0, 12), 2, 8}, 0,
-                          Vectors<double>{half.subspan(4, 12), 2, 8}));
+  EXPECT_NO_THROW(
+      p.apply(Op::none, 1, Vectors<double>{half.subspan(0, 12), 2, 8}, 0, Vectors<double>{half.subspan(4, 12), 2, 8}));
 }
 
 TEST(Plan, APlanThatWasMovedFromThrows) {

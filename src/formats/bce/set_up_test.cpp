@@ -1,4 +1,4 @@
-// The arrays of bce: the paper's examples, sub-blocks, threads a row, pieces of long rows, and the set-up on a GPU.
+// The arrays of bce: the paper's examples, sub-blocks, threads per row, pieces of long rows, and the set-up on a GPU.
 #include <gmock/gmock.h>
 
 #include "formats/bce/testing.hpp"
@@ -12,7 +12,7 @@ using test::random_rows;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
-/// As the paper stores it: by columns, one thread a row, nothing aligned.
+/// As the paper stores it: by columns, one thread per row, nothing aligned.
 Settings plain_settings() {
   Settings settings;
   settings.group = 1;

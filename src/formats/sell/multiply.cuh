@@ -127,8 +127,8 @@ using Constant = std::integral_constant<int, Number>;
 
 template <class V, class Column, int Room>
 void multiply_equal(const View<V>& view, const Product<V>& product, Stream stream, unsigned blocks) {
-  const auto launch = [&](auto batch, auto at_least) {
-    simt::launch(WEFT_KERNEL(sell_equal<V, Column, decltype(batch)::value, Room, decltype(at_least)::value>), blocks,
+  const auto launch = [&](auto batch, auto min_blocks) {
+    simt::launch(WEFT_KERNEL(sell_equal<V, Column, decltype(batch)::value, Room, decltype(min_blocks)::value>), blocks,
                  block_threads, 0, stream, view, product);
   };
   if constexpr (Room > 1)
@@ -142,8 +142,8 @@ void multiply_equal(const View<V>& view, const Product<V>& product, Stream strea
 template <class V, class Rows, int Room>
 void multiply_slices(const View<V>& view, Rows rows, bool long_rows, const Product<V>& product, Stream stream,
                      unsigned blocks) {
-  const auto launch = [&](auto batch, auto at_least) {
-    simt::launch(WEFT_KERNEL(sell_slices<V, Rows, decltype(batch)::value, Room, decltype(at_least)::value>), blocks,
+  const auto launch = [&](auto batch, auto min_blocks) {
+    simt::launch(WEFT_KERNEL(sell_slices<V, Rows, decltype(batch)::value, Room, decltype(min_blocks)::value>), blocks,
                  block_threads, 0, stream, view, rows, product);
   };
   if constexpr (Room > 1)

@@ -33,7 +33,7 @@ struct Slice {
 };
 
 /// A matrix in slices. Slot i is row order[i]; slice s holds the slots from s * C on, and the last may have room for
-/// more rows than there are: that is padding, as is what lies behind a row's end. Slices begin at multiples of 8.
+/// more rows than there are: that is padding, as is what follows a row's end. Slices begin at multiples of 8.
 template <class V>
 struct Storage {
   Shape shape;
