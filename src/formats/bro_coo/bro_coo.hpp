@@ -175,5 +175,7 @@ WEFT_FOR_EACH_ISA(template <class V>
 WEFT_DECLARE_GPU_BUILDER(bro_coo)
 WEFT_DECLARE_GPU_LOADER(bro_coo, bro_coo::Storage<V>)
 // For tests: the encoder on the GPU, copied back.
-WEFT_DECLARE_ON_DEVICES(bro_coo, template <Value V> ::weft::bro_coo::Storage<V> encode(
-                                     const MatrixSource<V>& source, const ::weft::bro_coo::Shape& shape, Device device);)
+WEFT_DECLARE_ON_DEVICES(bro_coo,
+                        template <Value V>::weft::bro_coo::Storage<V> encode(const MatrixSource<V>& source,
+                                                                             const ::weft::bro_coo::Shape& shape,
+                                                                             Device device);)

@@ -35,8 +35,9 @@ struct Stretch {
 };
 
 /// The rows and the width of each interval, and the words its symbols need.
-static __global__ void __launch_bounds__(block_threads) bro_coo_measure(Shape shape, const Offset* offsets, Index rows,
-                                                                 Index* bounds, std::uint8_t* widths, Offset* words) {
+static __global__ void __launch_bounds__(block_threads)
+    bro_coo_measure(Shape shape, const Offset* offsets, Index rows, Index* bounds, std::uint8_t* widths,
+                    Offset* words) {
   const Stretch stretch(shape, simt::global_thread_id());
   if (stretch.interval >= shape.intervals()) return;  // for the whole warp
   const Offset begin = shape.begin_of(stretch.interval);

@@ -151,8 +151,8 @@ class GpuOperator final : public GpuOperatorBase<V> {
         storage_(std::move(storage)) {
     if (storage_.shape.intervals() <= 1) return;
     DeviceBuffer<Index> carry_rows(device, storage_.bounds.size());
-    ::weft::detail::copy_on_device(device, carry_rows.data(), std::as_const(storage_.bounds).data(),
-                                   carry_rows.bytes(), {});
+    ::weft::detail::copy_on_device(device, carry_rows.data(), std::as_const(storage_.bounds).data(), carry_rows.bytes(),
+                                   {});
     carries_ = coo::Carries<V>(device, std::move(carry_rows));
     synchronize(device);
   }

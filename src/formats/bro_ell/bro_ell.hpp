@@ -12,9 +12,10 @@ const Format& format();
 
 /// How a matrix is cut.
 struct Shape {
-  Index slice_rows = 256;                                  ///< h
-  int symbol_bits = 32;                                    ///< 32 or 64
-  Index max_columns = std::numeric_limits<Index>::max();  ///< entries kept of a row; less only in a part, see build_part
+  Index slice_rows = 256;  ///< h
+  int symbol_bits = 32;    ///< 32 or 64
+  Index max_columns =
+      std::numeric_limits<Index>::max();  ///< entries kept of a row; less only in a part, see build_part
   int min_bits = 1;  ///< of a delta; more than needed only to measure what bits cost, as the paper's Figure 3 does
 
   bool is_part() const { return max_columns < std::numeric_limits<Index>::max(); }
@@ -169,12 +170,10 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, c
 
 WEFT_DECLARE_GPU_LOADER(bro_ell, bro_ell::Storage<V>)
 WEFT_DECLARE_ON_DEVICES(bro_ell,
-                        template <Value V>
-                        std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source,
-                                                           const ::weft::bro_ell::Shape& shape,
-                                                           const BuildOptions& options);
+                        template <Value V> std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source,
+                                                                              const ::weft::bro_ell::Shape& shape,
+                                                                              const BuildOptions& options);
                         // For tests: what the encoder on the GPU makes, copied back.
-                        template <Value V>
-                        ::weft::bro_ell::Storage<V> encode(const MatrixSource<V>& source,
-                                                           const ::weft::bro_ell::Shape& shape,
-                                                           const BuildOptions& options);)
+                        template <Value V>::weft::bro_ell::Storage<V> encode(const MatrixSource<V>& source,
+                                                                             const ::weft::bro_ell::Shape& shape,
+                                                                             const BuildOptions& options);)

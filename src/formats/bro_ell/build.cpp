@@ -109,9 +109,8 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V)                                                                   \
-  template std::unique_ptr<Operator<V>> build_shape<V>(const MatrixSource<V>&, const Shape&,  \
-                                                       const BuildOptions&);                  \
+#define WEFT_INSTANTIATE(V)                                                                                        \
+  template std::unique_ptr<Operator<V>> build_shape<V>(const MatrixSource<V>&, const Shape&, const BuildOptions&); \
   template std::unique_ptr<Operator<V>> build_part<V>(const MatrixSource<V>&, Index, const BuildOptions&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 

@@ -12,9 +12,9 @@
 namespace weft::WEFT_SIMT_NAMESPACE::bro_ell {
 namespace {
 
+using simt::block_threads;
 using ::weft::bro_ell::Storage;
 using ::weft::bro_ell::widths_together;
-using simt::block_threads;
 
 template <class V>
 struct View {

@@ -73,5 +73,6 @@ WEFT_FOR_EACH_ISA(template <class V>
 
 }  // namespace weft::ell
 
-WEFT_DECLARE_ON_DEVICES(ell, template <Value V> std::unique_ptr<Operator<V>> build(
-                                 const MatrixSource<V>& source, const ::weft::ell::Shape& shape, Device device);)
+WEFT_DECLARE_ON_DEVICES(ell, template <Value V> std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source,
+                                                                                   const ::weft::ell::Shape& shape,
+                                                                                   Device device);)

@@ -160,9 +160,10 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V)                             \
-  template Csr<V> rest_after<V>(const Csr<V>&, Index); \
-  template std::unique_ptr<Operator<V>> build_hybrid<V>(const MatrixSource<V>&, const BuildOptions&, const Parts&, PartBuilder<V>);
+#define WEFT_INSTANTIATE(V)                                                                                        \
+  template Csr<V> rest_after<V>(const Csr<V>&, Index);                                                             \
+  template std::unique_ptr<Operator<V>> build_hybrid<V>(const MatrixSource<V>&, const BuildOptions&, const Parts&, \
+                                                        PartBuilder<V>);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::hyb
