@@ -221,8 +221,8 @@ DeviceStorage<V> upload(const Storage<V>& storage, Device device) {
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const Shape& shape, const BuildOptions& options) {
   gpu::CurrentDevice current(options.device);
-  return std::make_unique<GpuOperator<V>>(options.device,
-                                          encode_on_device<V>(csr_on_device(source, options.device), shape, options),
+  DeviceStorage<V> storage = encode_on_device<V>(csr_on_device(source, options.device), shape, options);
+  return std::make_unique<GpuOperator<V>>(options.device, std::move(storage),
                                           KeptOffsets(source.state(), options.device));
 }
 

@@ -103,7 +103,6 @@ class GpuOperator final : public GpuOperatorBase<V> {
   GpuOperator(const MatrixSource<V>& source, const Shape& shape, Device device)
       : GpuOperatorBase<V>(device, shape.rows, shape.kept),
         shape_(shape),
-        offsets_(source.state(), device),
         columns_(device, static_cast<std::size_t>(shape.stored())),
         values_(device, static_cast<std::size_t>(shape.stored())),
         lengths_(device, shape.has_lengths() ? static_cast<std::size_t>(shape.rows) : 0) {
@@ -116,6 +115,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
     fill.columns = columns_.data();
     if (shape.has_lengths()) fill.lengths = lengths_.data();
     run(fill);
+    offsets_ = KeptOffsets(source.state(), device);
   }
 
   OperatorInfo info() const override {
