@@ -126,7 +126,7 @@ Blocks find_blocks_up_to(Index rows, Index cols, const Offset* offsets, const In
 
 Blocks find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns) {
   if (offsets[rows] == 0) return {};
-  return find_blocks_up_to<6>(rows, cols, offsets, columns);
+  return find_blocks_up_to<max_block>(rows, cols, offsets, columns);
 }
 
 }  // namespace weft

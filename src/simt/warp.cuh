@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "simt/simt.hpp"
+#include "simt/tuning.hpp"
 
 /// Warp and block primitives for kernels that run on a GPU and on the emulator. Blocks are one-dimensional, or their x
 /// extent is a multiple of 32. A mask names exactly the lanes that make the call; all of them must come.
@@ -13,6 +14,8 @@
 /// shared memory and the old value is returned; load_readonly(p), load_streaming(p) and store_streaming(p, value), for
 /// data that nobody writes meanwhile and for data that is used once.
 namespace weft::WEFT_SIMT_NAMESPACE::simt {
+
+using ::weft::simt::block_threads;
 
 inline constexpr unsigned full_mask = 0xffffffffu;
 

@@ -4,10 +4,11 @@
 #include <cstdio>
 
 #include "core/parallel.hpp"
+#include "facts/blocks.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
+#include "formats/cpu_operator.hpp"
 #include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
-#include "formats/vectors.hpp"
 
 namespace weft::bro_sell {
 
@@ -25,10 +26,10 @@ Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::siz
   return shape;
 }
 
-void require_sensible(Offset entries, Offset most_words, Offset nonzeros, std::size_t value_bytes,
+void require_sensible(Offset entries, Offset max_words, Offset nonzeros, std::size_t value_bytes,
                       const BuildOptions& options) {
   require_little_padding("bro-sell", entries, nonzeros, value_bytes + 1, options, "bro-hyb");
-  if (most_words >= Offset(1) << 31)  // kernels count them with 32 bits
+  if (max_words >= Offset(1) << 31)  // kernels count them with 32 bits
     throw Error(ErrorCode::unsupported,
                 "format 'bro-sell': a row is too long for one slice; give it more threads (t=32), or use bro-hyb");
 }
@@ -48,9 +49,10 @@ Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows
 }
 
 template <Value V>
-Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options) {
+Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& options) {
   Storage<V> storage;
-  const int block = block_for(matrix, options);
+  const Csr<V>& matrix = source.host();
+  const int block = block_for(source, options);
   const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
   const Shape shape = choose_shape(pattern, options, sizeof(V));
   Part<V> whole = measure_part(matrix, pattern, shape, {});
@@ -98,16 +100,12 @@ std::string describe(const Shape& blocks, Index block_rows, const Shape& singles
 namespace {
 
 template <Value V>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
-  CpuOperator(const Csr<V>& matrix, const BuildOptions& options)
-      : rows_(matrix.rows), storage_(build_storage(matrix, options)), offsets_(matrix.offsets) {}
-
-  void apply(const Product<V>& product, Stream) override {
-    if (product.alpha == V(0) || offsets_.back() == 0) return scale_on_cpu(product, rows_);
-    multiply_part(storage_.blocks, product);
-    multiply_part(storage_.singles, product);
-  }
+  CpuOperator(const MatrixSource<V>& source, const BuildOptions& options)
+      : CpuOperatorBase<V>(source.rows(), source.nonzeros()),
+        storage_(build_storage(source, options)),
+        offsets_(source.host().offsets) {}
 
   void update_values(std::span<const V> csr_values) override {
     for (Part<V>* part : {&storage_.blocks, &storage_.singles})
@@ -122,13 +120,18 @@ class CpuOperator final : public Operator<V> {
       values += part->values.size();
     }
     info.details = describe(storage_.blocks.shape, storage_.blocks.rows, storage_.singles.shape, storage_.singles.rows,
-                            index_bytes, offsets_.back());
+                            index_bytes, this->entries());
     info.bytes = index_bytes + values * sizeof(V);
-    info.padding = static_cast<Offset>(values) - offsets_.back();
+    info.padding = static_cast<Offset>(values) - this->entries();
     return info;
   }
 
  private:
+  void multiply(const Product<V>& product) override {
+    multiply_part(storage_.blocks, product);
+    multiply_part(storage_.singles, product);
+  }
+
   static void multiply_part(const Part<V>& part, const Product<V>& product) {
     if (part.rows == 0) return;
     const CpuPart<V> view{.block = part.shape.block,
@@ -139,20 +142,18 @@ class CpuOperator final : public Operator<V> {
                           .bases = part.bases.data(),
                           .words = part.words.data(),
                           .values = part.values.data()};
-    constexpr Offset entries_a_thread = 4096;  // fewer do not pay for waking it
-    const Offset useful = 1 + (part.rows + static_cast<Offset>(part.values.size())) / entries_a_thread;
-    WEFT_CALL_ISA(multiply<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
+    constexpr Offset work_per_thread = 4096;
+    const Offset work = part.rows + static_cast<Offset>(part.values.size());
+    WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, work_per_thread));
   }
 
-  Index rows_;
   Storage<V> storage_;
   Array<Offset> offsets_;  // shared with the caller's matrix
 };
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(source, options);
   return WEFT_ON_DEVICE(options.device, bro_sell::build<V>)(source, options);
 }
 
@@ -166,9 +167,9 @@ const Format& format() {
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.parameters = {
         {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
-         6},
+         max_block},
         {"sigma", "rows sorted by length in windows of so many; else what leaves little padding", 1, 1 << 24},
-        {"t", "threads a row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
+        {"t", "threads per row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
         padding_parameter()};
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
@@ -179,7 +180,7 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);
+#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const MatrixSource<V>&, const BuildOptions&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell
