@@ -7,6 +7,7 @@
 
 #ifdef WEFT_HAS_CUDA
 #include "core/cuda_status.hpp"
+#include "core/staged_copy.hpp"
 
 namespace weft::gpu {
 namespace {
@@ -129,6 +130,7 @@ void release_mapped(void* memory) noexcept { cudaFreeHost(memory); }
 
 void copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
   CurrentDevice current(Device::gpu(index));
+  if (staged_copy_in(index, to, from, bytes, stream)) return;
   require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)), "copying to the GPU");
 }
 

@@ -91,7 +91,7 @@ class SourceState {
   // Filled by src/facts, see facts/source_facts.hpp.
   std::optional<RowLengths> row_lengths;
   std::optional<BlockFacts> blocks;
-  std::optional<SymmetryFacts> symmetry;
+  std::optional<SymmetryFacts> symmetry_facts;
   std::optional<Array<Index>> column_use;
 
   SetupTimes times;  ///< upload and facts
