@@ -1,9 +1,9 @@
 #include <limits>
 
+#include "formats/cpu_operator.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/csr/row_groups.hpp"
 #include "formats/csr/variants.hpp"
-#include "formats/vectors.hpp"
 
 namespace weft::csr {
 
@@ -39,10 +39,10 @@ constexpr std::size_t large_x_bytes = std::size_t{2} << 20;  // what second-leve
 constexpr Offset items_per_thread = 4096;                    // below this, waking a thread costs more than it brings
 
 template <Value V, class O>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
   CpuOperator(const Csr<V>& matrix, Array<O> offsets)
-      : rows_(matrix.rows),
+      : CpuOperatorBase<V>(matrix.rows, matrix.nonzeros()),
         large_x_(static_cast<std::size_t>(matrix.cols) * sizeof(V) > large_x_bytes),
         offsets_(std::move(offsets)),
         columns_(matrix.columns),
@@ -50,23 +50,6 @@ class CpuOperator final : public Operator<V> {
         chunks_(cut_into_chunks(matrix.rows, matrix.offsets, items_per_chunk)),
         groups_(group_rows(matrix.rows, matrix.offsets, chunks_)),
         carries_(chunks_.size() * max_vectors) {}
-
-  void apply(const Product<V>& product, Stream) override {
-    if (product.alpha == V(0)) return scale_on_cpu(product, rows_);
-    const CpuMatrix<V, O> view{.rows = rows_,
-                               .offsets = offsets_.data(),
-                               .columns = columns_.data(),
-                               .values = values_.data(),
-                               .chunks = chunks_.data(),
-                               .chunk_count = static_cast<Offset>(chunks_.size()) - 1,
-                               .shapes = groups_.shapes.data(),
-                               .order = groups_.order.data(),
-                               .large_x = large_x_,
-                               .carries = carries_.data()};
-    const Offset useful = 1 + (rows_ + static_cast<Offset>(values_.size())) / items_per_thread;
-    const int workers = static_cast<int>(std::min<Offset>(threads(), useful));
-    WEFT_CALL_ISA(multiply<V, O>)(view, product, workers);
-  }
 
   void update_values(std::span<const V> csr_values) override {
     if (shares_values_) values_ = Array<V>(csr_values.size());
@@ -83,7 +66,21 @@ class CpuOperator final : public Operator<V> {
   }
 
  private:
-  Index rows_;
+  void multiply(const Product<V>& product) override {
+    const CpuMatrix<V, O> view{.rows = this->rows(),
+                               .offsets = offsets_.data(),
+                               .columns = columns_.data(),
+                               .values = values_.data(),
+                               .chunks = chunks_.data(),
+                               .chunk_count = static_cast<Offset>(chunks_.size()) - 1,
+                               .shapes = groups_.shapes.data(),
+                               .order = groups_.order.data(),
+                               .large_x = large_x_,
+                               .carries = carries_.data()};
+    const int workers = useful_threads(this->rows() + this->entries(), items_per_thread);
+    WEFT_CALL_ISA(multiply<V, O>)(view, product, workers);
+  }
+
   bool large_x_;
   Array<O> offsets_;
   Array<Index> columns_;

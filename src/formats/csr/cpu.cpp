@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "core/simd.hpp"
+#include "formats/cpu_product.hpp"
 #include "formats/csr/row_groups.hpp"
 #include "formats/vector_count.hpp"
 
@@ -73,10 +74,7 @@ inline void dots(const V* values, const Index* columns, Offset length, const V* 
 
 template <int Count, class V>
 inline void store(const Product<V>& product, Index row, const V* sums) {
-  for (int j = 0; j < Count; ++j) {
-    V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)];
-    target = product.beta == V(0) ? product.alpha * sums[j] : product.alpha * sums[j] + product.beta * target;
-  }
+  for (int j = 0; j < Count; ++j) simd::store_sum(product, row, j, sums[j]);
 }
 
 /// Finishes every row that ends in the chunk from `begin` to `end`; what belongs to a row that goes on is left in

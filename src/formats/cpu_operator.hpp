@@ -1,0 +1,39 @@
+#pragma once
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+
+#include "formats/operator.hpp"
+#include "formats/vectors.hpp"
+
+namespace weft {
+
+/// How many threads a product of so much work pays for: waking one costs more than less than its share would bring.
+inline int useful_threads(Offset work, Offset work_per_thread) {
+  return static_cast<int>(std::min<Offset>(threads(), 1 + work / work_per_thread));
+}
+
+/// What the CPU operators of all formats have in common: products that read nothing of the matrix.
+template <Value V>
+class CpuOperatorBase : public Operator<V> {
+ public:
+  CpuOperatorBase(Index rows, Offset entries) : rows_(rows), entries_(entries) {}
+
+  void apply(const Product<V>& product, Stream) final {
+    if (product.alpha == V(0) || entries_ == 0) return scale_on_cpu(product, rows_);
+    multiply(product);
+  }
+
+ protected:
+  /// y = alpha A x + beta y; alpha is not 0 and there are entries.
+  virtual void multiply(const Product<V>& product) = 0;
+
+  Index rows() const { return rows_; }
+  Offset entries() const { return entries_; }
+
+ private:
+  Index rows_;
+  Offset entries_;
+};
+
+}  // namespace weft

@@ -1,0 +1,15 @@
+#pragma once
+#include "formats/operator.hpp"
+
+// For files compiled once per instruction set, see core/isa.hpp.
+namespace weft::WEFT_ISA_NAMESPACE {
+
+/// y = alpha sum + beta y for one element, not reading y when beta is 0.
+template <class V>
+inline void store_sum(const Product<V>& product, Offset row, int vector, V sum) {
+  // Not Product::y_of: a function of another namespace might be kept with this file's instructions.
+  V& y = product.y[static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row)];
+  y = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * y;
+}
+
+}  // namespace weft::WEFT_ISA_NAMESPACE
