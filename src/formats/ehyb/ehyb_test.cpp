@@ -130,7 +130,7 @@ TEST(Ehyb, NoCacheIsLargerThanTheDeviceHas) {
   const BuildOptions greedy = options_of({{"cache", 1 << 18}});
   Limits limits = gpu_like();
   EXPECT_EQ(choose_shape(100000, 1, 8, limits, greedy).room, 65535);  // 16 bits
-  limits.most_cache_bytes = 60000;
+  limits.max_cache_bytes = 60000;
   EXPECT_EQ(choose_shape(100000, 1, 8, limits, greedy).room, 7499);
 }
 
@@ -200,7 +200,7 @@ void expect_same(const Storage<double>& built, const Storage<double>& expected) 
   EXPECT_TRUE(same(built.slices, expected.slices));
   EXPECT_TRUE(same(built.columns, expected.columns));
   EXPECT_TRUE(same(built.values, expected.values));
-  EXPECT_EQ(built.most_cached, expected.most_cached);
+  EXPECT_EQ(built.max_cached, expected.max_cached);
   EXPECT_EQ(built.extra.pieces, expected.extra.pieces);
   EXPECT_TRUE(same(built.extra.columns, expected.extra.columns));
   EXPECT_TRUE(same(built.extra.values, expected.extra.values));
