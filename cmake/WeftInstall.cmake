@@ -15,6 +15,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/weftConfig.cmake.in ${
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/weftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/weftConfig.cmake ${PROJECT_BINARY_DIR}/weftConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindAMD.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
 # pkg-config: paths relative to the .pc file, so that the installed tree can be moved.

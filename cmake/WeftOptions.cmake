@@ -12,23 +12,8 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 find_package(ZLIB QUIET)
 find_package(LibLZMA QUIET)
-# AMD of SuiteSparse, for an ordering of that name.
-find_path(WEFT_AMD_INCLUDE amd.h PATH_SUFFIXES suitesparse)
-find_library(WEFT_AMD_LIBRARY amd)
-mark_as_advanced(WEFT_AMD_INCLUDE WEFT_AMD_LIBRARY)
-set(AMD_FOUND OFF)
-if(WEFT_AMD_INCLUDE AND WEFT_AMD_LIBRARY)
-  set(AMD_FOUND ON)
-endif()
-
-# METIS, for partitions of few entries between them.
-find_path(WEFT_METIS_INCLUDE metis.h)
-find_library(WEFT_METIS_LIBRARY metis)
-mark_as_advanced(WEFT_METIS_INCLUDE WEFT_METIS_LIBRARY)
-set(METIS_FOUND OFF)
-if(WEFT_METIS_INCLUDE AND WEFT_METIS_LIBRARY)
-  set(METIS_FOUND ON)
-endif()
+find_package(AMD QUIET)
+find_package(METIS QUIET)
 
 # `weft_defaults` carries warnings (less -Wrestrict, which GCC 12 raises falsely on std::string sums) and, in sanitizer builds, their flags; it is never exported.
 add_library(weft_defaults INTERFACE)

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <ostream>
 
+#include "each_structure.hpp"
 #include "format_names.hpp"
 #include "formats/registry.hpp"
 #include "reference.hpp"
 #include "refusals.hpp"
-#include "structures.hpp"
 #ifdef WEFT_HAS_EMULATOR
 #include "simt/emulator_device.hpp"
 #endif
@@ -130,6 +130,7 @@ class Conformance : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     const Case& c = GetParam();
+    isa_before_ = isa();
     if (c.device.is_cpu()) set_isa(c.isa);
 #ifdef WEFT_HAS_EMULATOR
     using simt::emulator::LaneOrder;
@@ -140,6 +141,7 @@ class Conformance : public ::testing::TestWithParam<Case> {
   }
   void TearDown() override {
     set_threads(0);
+    set_isa(isa_before_);
 #ifdef WEFT_HAS_EMULATOR
     simt::emulator::set_lane_order({});
 #endif
@@ -184,7 +186,7 @@ class Conformance : public ::testing::TestWithParam<Case> {
     EXPECT_TRUE(y.margins_untouched()) << what;
     for (int j = 0; j < count; ++j)
       EXPECT_TRUE(equals_reference<V>(matrix, op, alpha, x_given[j], beta, y_given[j], y.get(j)))
-          << what << ", vector " << j << " of " << count;
+          << what << (what.empty() ? "" : ", ") << "vector " << j << " of " << count;
   }
 
   template <Value V>
@@ -195,6 +197,9 @@ class Conformance : public ::testing::TestWithParam<Case> {
     multiply(plan, Op::none, V(1), x, V(0), y);
     return y.get(0);
   }
+
+ private:
+  Isa isa_before_ = Isa::baseline;
 };
 
 template <Value V>
@@ -204,64 +209,62 @@ bool same_bits(const Array<V>& a, const Array<V>& b) {
 
 TEST_P(Conformance, EveryStructureOpAlphaAndBeta) {
   for_type([&]<Value V>(V) {
-    for (const auto& [name, matrix] : awkward_structures<V>(!emulated())) {
-      auto planned = plan_unless_refused(matrix, options(true));
-      if (!planned) continue;
-      Plan<V>& plan = *planned;
+    for_each_structure<V>(!emulated(), [&](const Csr<V>& matrix) {
+      auto plan = plan_unless_refused(matrix, options(true));
+      if (!plan) return;
       for (const Op op : {Op::none, Op::transpose})
         for (const V alpha : {V(1), V(0), V(-2.5)})
           for (const V beta : {V(0), V(1), V(0.75)}) {
             // The emulator is slow, and other lane orders need no other scalars: these pairs take every branch.
             if (emulated() && GetParam().lane_order > 0 && ((alpha == V(1)) != (beta == V(0)) || alpha == V(0)))
               continue;
-            check(plan, matrix, op, alpha, beta, 1,
-                  name + (op == Op::transpose ? " transposed" : "") + ", alpha " + std::to_string(alpha) + ", beta " +
-                      std::to_string(beta));
+            check(*plan, matrix, op, alpha, beta, 1,
+                  std::string(op == Op::transpose ? "transposed, " : "") + "alpha " + std::to_string(alpha) +
+                      ", beta " + std::to_string(beta));
           }
-    }
+    });
   });
 }
 
 TEST_P(Conformance, OneToNineVectorsInOneCall) {
   for_type([&]<Value V>(V) {
-    for (const auto& [name, matrix] : awkward_structures<V>(false)) {
-      if (emulated() && matrix.nonzeros() > 1500) continue;
+    for_each_structure<V>(false, [&](const Csr<V>& matrix) {
+      if (emulated() && matrix.nonzeros() > 1500) return;
       auto plan = make_plan(matrix, true);
       for (int count = 1; count <= 9; ++count)
         if (!emulated() || count == 2 || count == 3 || count == 8 || count == 9)
-          check(plan, matrix, count % 2 ? Op::none : Op::transpose, V(1.5), count % 3 ? V(0) : V(-1), count, name);
-    }
+          check(plan, matrix, count % 2 ? Op::none : Op::transpose, V(1.5), count % 3 ? V(0) : V(-1), count, "");
+    });
   });
 }
 
 TEST_P(Conformance, NewValuesTakeThePlaceOfTheOld) {
   for_type([&]<Value V>(V) {
-    for (const auto& [name, matrix] : awkward_structures<V>(false)) {
+    for_each_structure<V>(false, [&](const Csr<V>& matrix) {
       auto plan = make_plan(matrix, true);
       Csr<V> other = matrix;
       for (std::uint64_t seed = 50; seed < (emulated() ? 51 : 52); ++seed) {
         other.values = random_vector<V>(matrix.values.size(), seed);
         plan.update_values(other.values);
-        check(plan, other, Op::none, V(1), V(0), 1, name);
-        check(plan, other, Op::transpose, V(1), V(0), 1, name + " transposed");
+        check(plan, other, Op::none, V(1), V(0), 1, "");
+        check(plan, other, Op::transpose, V(1), V(0), 1, "transposed");
       }
-    }
+    });
   });
 }
 
 TEST_P(Conformance, RepeatedProductsHaveTheSameBits) {
   for_type([&]<Value V>(V) {
-    for (const auto& [name, matrix] : awkward_structures<V>(!emulated())) {
-      auto planned = plan_unless_refused(matrix, options(false));
-      if (!planned) continue;
-      Plan<V>& plan = *planned;
-      const Array<V> first = product(plan, matrix);
-      const int repeats = emulated() ? 1 : plan.device().is_cpu() ? 5 : 20;
+    for_each_structure<V>(!emulated(), [&](const Csr<V>& matrix) {
+      auto plan = plan_unless_refused(matrix, options(false));
+      if (!plan) return;
+      const Array<V> first = product(*plan, matrix);
+      const int repeats = emulated() ? 1 : plan->device().is_cpu() ? 5 : 20;
       for (int repeat = 0; repeat < repeats; ++repeat) {
-        if (plan.device().is_cpu()) set_threads(1 + repeat);
-        EXPECT_TRUE(same_bits(first, product(plan, matrix))) << name;
+        if (plan->device().is_cpu()) set_threads(1 + repeat);
+        EXPECT_TRUE(same_bits(first, product(*plan, matrix)));
       }
-    }
+    });
   });
 }
 

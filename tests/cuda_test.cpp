@@ -4,6 +4,8 @@
 #include <weft/plan.hpp>
 #include <weft/spmv.hpp>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "format_names.hpp"
@@ -28,7 +30,18 @@ TEST(CsrSelfTest, TilesSharesAndCarriesAgreeWithPlainLoopsOnTheGpu) {
   EXPECT_EQ(on_cuda::csr_selftest(), std::vector<std::string>());
 }
 
-TEST(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
+std::vector<std::string> formats_on_gpus() {
+  std::vector<std::string> names;
+  for (const Format* format : registry())
+    if (format->runs_on(Device::Kind::gpu)) names.push_back(format->info.name);
+  return names;
+}
+
+// On a CPU only csr is tested so (csr_test.cpp): it multiplies the few pages that the caller's arrays repeat, while
+// every other format makes an array of its own, 26 GB and more.
+class HugeMatrix : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
   constexpr std::int64_t needed = std::int64_t(80) << 30;
   if (describe(Device::gpu()).memory_bytes < needed || describe(Device::cpu()).memory_bytes < needed)
@@ -36,16 +49,18 @@ TEST(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
   const Csr<float> matrix = huge_matrix();
   Array<float> x(static_cast<std::size_t>(matrix.cols), 1.0f);
   x[5] = 10.0f;
-  for (const Format* format : registry()) {
-    if (!format->runs_on(Device::Kind::gpu)) continue;
-    auto p = plan(matrix, {.device = Device::gpu(), .format = format->info.name});
-    DeviceBuffer<float> from(Device::gpu(), x), to(Device::gpu(), static_cast<std::size_t>(matrix.rows));
-    p.apply(from, to);
-    const Array<float> y = to.download();
-    for (Index row = 0; row < matrix.rows; ++row)
-      ASSERT_EQ(y[row], huge_matrix_product(row, matrix.rows)) << format->info.name << " row " << row;
-  }
+  auto p = plan(matrix, {.device = Device::gpu(), .format = GetParam()});
+  DeviceBuffer<float> from(Device::gpu(), x), to(Device::gpu(), static_cast<std::size_t>(matrix.rows));
+  p.apply(from, to);
+  const Array<float> y = to.download();
+  for (Index row = 0; row < matrix.rows; ++row) ASSERT_EQ(y[row], huge_matrix_product(row, matrix.rows)) << row;
 }
+
+INSTANTIATE_TEST_SUITE_P(Formats, HugeMatrix, ::testing::ValuesIn(formats_on_gpus()), [](const auto& one) {
+  std::string name = one.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 /// Captures what `multiply(stream)` queues and replays it with other numbers in x.
 template <class F>

@@ -19,9 +19,8 @@ KIND, each with its keys (files are those of bench/results):
 import os
 import re
 
-from results import BadFile, geometric_mean, load
+from results import TIE, BadFile, geometric_mean, load
 
-TIE = 1.05
 TYPES = ("f64", "f32")
 
 

@@ -8,6 +8,9 @@ import re
 import tempfile
 
 
+TIE = 1.05  # times faster, below which two are called equal: as in bench/harness/result.hpp
+
+
 class BadFile(Exception):
     """A sentence about a file that is not what it should be."""
 

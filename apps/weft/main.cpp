@@ -8,7 +8,10 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
+#include "bench/report/numbers.hpp"
+#include "commands/commands.hpp"
 #include "help.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -37,10 +40,9 @@ int run_tool(int argc, char** argv) {
       "  weft spmv gen:poisson3d:30 --x random:7 --check\n"
       "  weft bench gen:elasticity3d:16\n\n"
       "Exit codes: 0 ok, 1 failure, 2 wrong usage, 3 verification failed, 4 no such device.");
-  const Command commands[] = {add_info(tool),      add_gen(tool),         add_convert(tool), add_reorder(tool),
-                              add_partition(tool), add_spmv(tool),        add_bench(tool),   add_report(tool),
-                              add_doctor(tool),    add_tune_kernels(tool)};
-  for (const Command& command : commands) command.parser->set_help_flag("-h,--help", "print this help and exit");
+  std::vector<Command> added;
+  for (const auto add : commands) added.push_back(add(tool));
+  for (const Command& command : added) command.parser->set_help_flag("-h,--help", "print this help and exit");
 
   try {
     tool.parse(argc, argv);
@@ -56,11 +58,11 @@ int run_tool(int argc, char** argv) {
                          &parser == &tool ? "" : parser.get_name()));
     return usage;
   }
-  for (const Command& command : commands)
+  for (const Command& command : added)
     if (command.parser->parsed()) return command.run();
-  complain(
-      "a command is missing: info, gen, convert, reorder, partition, spmv, bench, report, doctor or tune-kernels; see "
-      "'weft --help'");
+  std::vector<std::string> names;
+  for (const Command& command : added) names.push_back(command.parser->get_name());
+  complain(fmt::format("a command is missing: {}; see 'weft --help'", bench::one_of(names)));
   return usage;
 }
 

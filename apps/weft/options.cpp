@@ -8,14 +8,18 @@
 
 #include <filesystem>
 
+#include "bench/report/numbers.hpp"
 #include "core/atomic_file.hpp"
-#include "numbers.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 
 namespace weft::app {
 
 namespace {
+
+using bench::count_text;
+using bench::with_noun;
+
 std::string& remembered_command_line() {
   static std::string text;
   return text;
@@ -69,6 +73,11 @@ void ReadingOptions::add_to(CLI::App& parser, bool both_types) {
   parser.add_option("--duplicates", duplicates, "entries at the same place: sum or refuse (default sum)")
       ->type_name("POLICY")
       ->check(CLI::IsMember({"sum", "refuse"}));
+}
+
+std::vector<ValueType> ReadingOptions::value_types() const {
+  if (type == "both") return {ValueType::f32, ValueType::f64};
+  return {value_type()};
 }
 
 template <Value V>

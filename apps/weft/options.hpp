@@ -6,7 +6,6 @@
 #include <weft/types.hpp>
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -22,23 +21,6 @@ class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-/// A subcommand: its options are on `parser`, `run` does the work and returns the exit code.
-struct Command {
-  CLI::App* parser = nullptr;
-  std::function<int()> run;
-};
-
-Command add_info(CLI::App& tool);
-Command add_gen(CLI::App& tool);
-Command add_convert(CLI::App& tool);
-Command add_reorder(CLI::App& tool);
-Command add_partition(CLI::App& tool);
-Command add_spmv(CLI::App& tool);
-Command add_bench(CLI::App& tool);
-Command add_report(CLI::App& tool);
-Command add_doctor(CLI::App& tool);
-Command add_tune_kernels(CLI::App& tool);
 
 /// The command line as it was given, quoted where a shell would need it: what repeats a run.
 std::string command_line();
@@ -61,6 +43,7 @@ struct ReadingOptions {
 
   void add_to(CLI::App& parser, bool both_types = false);
   ValueType value_type() const { return type == "f32" ? ValueType::f32 : ValueType::f64; }
+  std::vector<ValueType> value_types() const;  ///< those of "both", or the one; f32 before f64
   Duplicates policy() const { return duplicates == "refuse" ? Duplicates::refuse : Duplicates::sum; }
 };
 

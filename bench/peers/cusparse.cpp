@@ -231,7 +231,7 @@ class CusparsePeer : public Peer<V> {
   }
 
   void prepare_bsr(const Csr<V>& matrix) {
-    const Blocks blocks = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
+    const BlockFacts blocks = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
     if (blocks.size == 1) throw Error(ErrorCode::unsupported, "the matrix has no dense blocks for bsr");
     if (!library_.create_bsr) throw Error(ErrorCode::unsupported, "this cuSPARSE is too old for bsr, 12.6 is needed");
     const Bsr<V> bsr = to_bsr(matrix, blocks.size);

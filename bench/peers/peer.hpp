@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/setup.hpp"
-
 namespace weft::bench {
 
 /// What a peer tells of itself once it is prepared.

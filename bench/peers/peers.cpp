@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "adapters.hpp"
-#include "bench/names.hpp"
+#include "names.hpp"
 
 namespace weft::bench {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/array.hpp>
 #include <weft/device.hpp>
+#include <weft/export.hpp>
 
 #include <cstddef>
 #include <span>
@@ -10,12 +11,14 @@
 namespace weft {
 
 namespace detail {
-void* device_allocate(Device device, std::size_t count, std::size_t element_bytes);  // throws Error(out_of_memory)
-void device_free(Device device, void* memory) noexcept;
-void copy_to_device(Device device, void* to, const void* from, std::size_t bytes, Stream stream);
-void copy_to_host(Device device, void* to, const void* from, std::size_t bytes, Stream stream);    // waits
-void copy_on_device(Device device, void* to, const void* from, std::size_t bytes, Stream stream);  // both of it
-void copy_on_host(void* to, const void* from, std::size_t bytes);                                  // in parallel
+WEFT_API void* device_allocate(Device device, std::size_t count,
+                               std::size_t element_bytes);  // throws Error(out_of_memory)
+WEFT_API void device_free(Device device, void* memory) noexcept;
+WEFT_API void copy_to_device(Device device, void* to, const void* from, std::size_t bytes, Stream stream);
+WEFT_API void copy_to_host(Device device, void* to, const void* from, std::size_t bytes, Stream stream);  // waits
+WEFT_API void copy_on_device(Device device, void* to, const void* from, std::size_t bytes,
+                             Stream stream);                                // both of it
+WEFT_API void copy_on_host(void* to, const void* from, std::size_t bytes);  // in parallel
 }  // namespace detail
 
 /// Elements in the memory of a GPU (or of the emulator). Not a std::span and not convertible to one: host code cannot

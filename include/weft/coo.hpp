@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/export.hpp>
 
 namespace weft {
 
@@ -19,10 +20,10 @@ struct Coo {
 /// number of threads. Throws Error(invalid_matrix) for an index out of range or a refused duplicate, naming the entry.
 /// Shares columns and values when the entries are sorted and unique already.
 template <Value V>
-Csr<V> to_csr(const Coo<V>& entries, Duplicates duplicates = Duplicates::sum);
+WEFT_API Csr<V> to_csr(const Coo<V>& entries, Duplicates duplicates = Duplicates::sum);
 
 /// The entries of `matrix`, sorted by row and column. Columns and values are shared, not copied.
 template <Value V>
-Coo<V> to_coo(const Csr<V>& matrix);
+WEFT_API Coo<V> to_coo(const Csr<V>& matrix);
 
 }  // namespace weft

@@ -1,4 +1,6 @@
 #pragma once
+#include <weft/export.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,7 +10,7 @@ namespace weft {
 
 /// Where a matrix lives and is multiplied: the CPU, a GPU, or the SIMT emulator (a test device that runs the GPU
 /// kernels on the CPU and checks what they do; slow on purpose).
-class Device {
+class WEFT_API Device {
  public:
   enum class Kind { cpu, gpu, emulator };
 
@@ -46,16 +48,16 @@ struct DeviceInfo {
 };
 
 /// Throws Error(no_device), saying why, when the device cannot be used here.
-DeviceInfo describe(Device device);
+WEFT_API DeviceInfo describe(Device device);
 
 /// Throws Error(no_device), with the reason, unless the device can be used here. Quick: asks for no properties.
-void require_usable(Device device);
+WEFT_API void require_usable(Device device);
 
 /// The devices that work here and now, the CPU first. The emulator is listed only by builds that contain it.
-std::vector<Device> available_devices();
+WEFT_API std::vector<Device> available_devices();
 
 /// Empty when a GPU can be used, else the reason: built without CUDA, no driver, no device.
-std::string why_no_gpu();
+WEFT_API std::string why_no_gpu();
 
 /// A queue of work on a GPU. The default one is CUDA's default stream; on other devices a stream means nothing.
 class Stream {
@@ -69,6 +71,6 @@ class Stream {
 };
 
 /// Waits until everything queued on `stream` of `device` is done; throws what went wrong there.
-void synchronize(Device device, Stream stream = {});
+WEFT_API void synchronize(Device device, Stream stream = {});
 
 }  // namespace weft

@@ -1,4 +1,6 @@
 #pragma once
+#include <weft/export.hpp>
+
 #include <stdexcept>
 #include <string>
 
@@ -17,7 +19,7 @@ enum class ErrorCode {
 };
 
 /// Everything Weft throws but std::bad_alloc. `what()` is one sentence a user can act on.
-class Error : public std::runtime_error {
+class WEFT_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

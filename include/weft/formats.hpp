@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/device.hpp>
+#include <weft/export.hpp>
 #include <weft/types.hpp>
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct FormatInfo {
 };
 
 /// The name to plan a format by: "csr", or "csr:vector" with a variant.
-std::string full_name(const FormatInfo& format, const std::string& variant = {});
+WEFT_API std::string full_name(const FormatInfo& format, const std::string& variant = {});
 
 /// What a name to plan by says: FORMAT[:VARIANT][:PARAMETER=NUMBER]...
 struct FormatName {
@@ -54,9 +55,9 @@ struct FormatName {
 
 /// Takes a name apart. Throws Error(invalid_argument), with what there is, when it is none: an unknown format, variant
 /// or parameter, or a number out of its range.
-FormatName parse_format(std::string_view name);
+WEFT_API FormatName parse_format(std::string_view name);
 
 /// Every format of this build, in the order tables show them.
-const std::vector<FormatInfo>& formats();
+WEFT_API const std::vector<FormatInfo>& formats();
 
 }  // namespace weft

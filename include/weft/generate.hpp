@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/export.hpp>
 #include <weft/runtime.hpp>
 
 #include <string>
@@ -14,10 +15,10 @@ struct Generator {
   std::string summary;    ///< one line
   std::string example;    ///< "gen:poisson3d:30"
 };
-const std::vector<Generator>& generators();
+WEFT_API const std::vector<Generator>& generators();
 
 /// True for "gen:..." and "fem:...".
-bool is_generator(const std::string& source);
+WEFT_API bool is_generator(const std::string& source);
 
 /// Makes the matrix `source` names, the same bits on every machine and for every number of threads, with the mark of a
 /// symmetric matrix where the generator makes only such.
@@ -26,6 +27,6 @@ bool is_generator(const std::string& source);
 /// takes; Error(cancelled) when `progress` says so; for fem: the mesh reader's Error(parse), Error(io), or
 /// Error(unsupported) for a binary file or another version.
 template <Value V>
-Csr<V> generate(const std::string& source, const Progress& progress = {});
+WEFT_API Csr<V> generate(const std::string& source, const Progress& progress = {});
 
 }  // namespace weft

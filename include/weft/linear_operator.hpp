@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/device.hpp>
+#include <weft/export.hpp>
 #include <weft/types.hpp>
 #include <weft/vector.hpp>
 
@@ -14,7 +15,7 @@ namespace weft {
 ///     void apply(double alpha, View x, double beta, MutableView y, weft::Stream) const override { ... }
 ///   };
 template <Value V>
-class LinearOperator {
+class WEFT_API LinearOperator {
  public:
   using View = VectorView<const V>;
   using MutableView = VectorView<V>;

@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/export.hpp>
 #include <weft/runtime.hpp>
 
 #include <span>
@@ -17,10 +18,10 @@ enum class Ordering {
   bar,     ///< rows that compress well together (Tang et al. 2013); rows only
 };
 
-std::string_view to_string(Ordering ordering);
+WEFT_API std::string_view to_string(Ordering ordering);
 /// Throws Error(invalid_argument), with what there is, for an unknown name.
-Ordering parse_ordering(std::string_view name);
-const std::vector<Ordering>& orderings();  ///< all of them, `none` first
+WEFT_API Ordering parse_ordering(std::string_view name);
+WEFT_API const std::vector<Ordering>& orderings();  ///< all of them, `none` first
 
 /// Row i of the reordered matrix is row rows[i] of the matrix, and its column j is column columns[j], as in `permute`.
 /// An empty array keeps the order.
@@ -47,13 +48,13 @@ struct OrderOptions {
 /// Error(unsupported) for rcm and amd of a matrix that is not square, and for amd in a build without SuiteSparse;
 /// Error(cancelled) when the progress callback asks to stop.
 template <Value V>
-Order order(const Csr<V>& matrix, Ordering ordering, const OrderOptions& options = {});
+WEFT_API Order order(const Csr<V>& matrix, Ordering ordering, const OrderOptions& options = {});
 
 /// The memory transactions that a product with the reordered matrix takes by the model, without those for the values:
 /// equation (1) of the paper, with (3) read as a union, by which bar orders. For each slice, its warps times (the
 /// symbols of a packed row + for each j the cache lines of x that the j-th entries of its rows touch).
 template <Value V>
-Offset bar_objective(const Csr<V>& matrix, const Order& order = {}, const BarModel& model = {});
+WEFT_API Offset bar_objective(const Csr<V>& matrix, const Order& order = {}, const BarModel& model = {});
 
 /// permute(matrix, order.rows, order.columns, positions).
 template <Value V>
@@ -63,10 +64,10 @@ Csr<V> permute(const Csr<V>& matrix, const Order& order, Array<Offset>* position
 
 /// to[i] = from[order[i]]: a vector in this order. An empty order copies. Throws Error(invalid_argument) unless both
 /// vectors, and the order, have the same length; every number of the order must be one of an element.
-void gather(std::span<const float> from, std::span<const Index> order, std::span<float> to);
-void gather(std::span<const double> from, std::span<const Index> order, std::span<double> to);
+WEFT_API void gather(std::span<const float> from, std::span<const Index> order, std::span<float> to);
+WEFT_API void gather(std::span<const double> from, std::span<const Index> order, std::span<double> to);
 /// And back: to[order[i]] = from[i].
-void scatter(std::span<const float> from, std::span<const Index> order, std::span<float> to);
-void scatter(std::span<const double> from, std::span<const Index> order, std::span<double> to);
+WEFT_API void scatter(std::span<const float> from, std::span<const Index> order, std::span<float> to);
+WEFT_API void scatter(std::span<const double> from, std::span<const Index> order, std::span<double> to);
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/export.hpp>
 #include <weft/runtime.hpp>
 
 #include <string>
@@ -17,11 +18,11 @@ enum class Partitioner {
   contiguous,  ///< rows as they stand, cut into equal pieces; any matrix
 };
 
-std::string_view to_string(Partitioner method);
+WEFT_API std::string_view to_string(Partitioner method);
 /// Throws Error(invalid_argument), with what there is, for an unknown name.
-Partitioner parse_partitioner(std::string_view name);
-const std::vector<Partitioner>& partitioners();  ///< all of them, `automatic` first
-bool has_metis();                                ///< whether this build can ask METIS
+WEFT_API Partitioner parse_partitioner(std::string_view name);
+WEFT_API const std::vector<Partitioner>& partitioners();  ///< all of them, `automatic` first
+WEFT_API bool has_metis();                                ///< whether this build can ask METIS
 
 /// The rows of a matrix (and its columns alike, if it is square) in parts.
 struct Partition {
@@ -46,14 +47,14 @@ struct PartitionOptions {
 /// metis where the build or METIS's numbers cannot, Error(cancelled) when the progress callback asks to stop. METIS
 /// itself cannot be stopped: it then runs to its end on a thread of its own, and its result is dropped.
 template <Value V>
-Partition partition(const Csr<V>& matrix, const PartitionOptions& options);
+WEFT_API Partition partition(const Csr<V>& matrix, const PartitionOptions& options);
 
 /// The same partition with each part of more than most_rows rows split into as few as possible; the first piece keeps
 /// its number, others get new ones. `block` rows stay together, unless the partition has separated some already. Throws
 /// Error(invalid_argument) when the partition is not one of this matrix's rows, or a node's rows are more than
 /// most_rows.
 template <Value V>
-Partition limit_parts(const Csr<V>& matrix, const Partition& partition, Index most_rows, int block = 1);
+WEFT_API Partition limit_parts(const Csr<V>& matrix, const Partition& partition, Index most_rows, int block = 1);
 
 /// What a partition is judged by.
 struct PartitionQuality {
@@ -65,18 +66,18 @@ struct PartitionQuality {
 
 /// Throws Error(invalid_argument) when the partition is not one of this matrix's rows.
 template <Value V>
-PartitionQuality quality(const Csr<V>& matrix, const Partition& partition);
+WEFT_API PartitionQuality quality(const Csr<V>& matrix, const Partition& partition);
 
 /// Throws Error(invalid_argument) unless there are `rows` numbers from 0 to parts - 1.
-void require_partition(const Partition& partition, Index rows);
+WEFT_API void require_partition(const Partition& partition, Index rows);
 
 /// Reads the part of each row, one number from 0 a line, as METIS's programs write them (plain, .gz or .xz); blank
 /// lines and lines that begin with % or # are passed over. There are as many parts as the largest number says. Throws
 /// Error(parse) that starts with "file:line:" for a bad file or one of other than `rows` numbers, Error(io) when it
 /// cannot be read.
-Partition read_partition(const std::string& path, Index rows);
+WEFT_API Partition read_partition(const std::string& path, Index rows);
 
 /// Writes such a file; atomic, packed when the name ends in .gz.
-void write_partition(const std::string& path, const Partition& partition);
+WEFT_API void write_partition(const std::string& path, const Partition& partition);
 
 }  // namespace weft

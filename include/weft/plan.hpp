@@ -2,6 +2,7 @@
 #include <weft/buffer.hpp>
 #include <weft/csr.hpp>
 #include <weft/device.hpp>
+#include <weft/export.hpp>
 #include <weft/linear_operator.hpp>
 #include <weft/order.hpp>
 #include <weft/partition.hpp>
@@ -86,7 +87,7 @@ struct PlanInfo {
   bool stored = false;  ///< `load_plan` took the format from the file as it was
   std::vector<Candidate> candidates;
 };
-std::ostream& operator<<(std::ostream& out, const PlanInfo& info);
+WEFT_API std::ostream& operator<<(std::ostream& out, const PlanInfo& info);
 
 template <Value V>
 class PlanState;
@@ -100,7 +101,7 @@ class PlanState;
 /// lengths, overlapping x and y, a device other than the plan's, and Op::transpose on a plan made without `.transpose =
 /// true` throw Error(invalid_argument); so does every use of a plan that was moved from.
 template <Value V>
-class Plan final : public LinearOperator<V> {
+class WEFT_API Plan final : public LinearOperator<V> {
  public:
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
@@ -122,6 +123,7 @@ class Plan final : public LinearOperator<V> {
 
   /// As a LinearOperator: vectors on the plan's device, whichever that is.
   void apply(V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream = {}) const override;
+  void apply(Op op, V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream = {}) const;
   void apply(const Vector<V>& x, Vector<V>& y, Stream stream = {}) const { apply(V(1), x, V(0), y, stream); }
   void apply(V alpha, const Vector<V>& x, V beta, Vector<V>& y, Stream stream = {}) const {
     apply(alpha, VectorView<const V>(x), beta, VectorView<V>(y), stream);
@@ -176,7 +178,7 @@ class Plan final : public LinearOperator<V> {
 /// Error(unsupported) when the named format cannot do what is requested (naming those that can) or the matrix cannot be
 /// put in the requested order, Error(no_device).
 template <Value V>
-Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options = {});
+WEFT_API Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options = {});
 template <Value V>
 Plan<V> plan(const Csr<V>& matrix, const PlanOptions& options = {}) {
   return plan(MatrixSource<V>(matrix), options);
@@ -195,10 +197,10 @@ Plan<V> plan(const DeviceCsr<V, O>& matrix, const PlanOptions& options = {}) {
 /// order is asked for; otherwise the file is read and planned as `plan` does. Throws as read_weft and plan do: no
 /// kernel ever runs on a file that was altered.
 template <Value V>
-Plan<V> load_plan(const std::string& path, const PlanOptions& options = {});
+WEFT_API Plan<V> load_plan(const std::string& path, const PlanOptions& options = {});
 
 /// The format that a .weft file keeps its matrix in: "csr", or a packed one's name. Empty for any other file. Throws
 /// Error(io) when it cannot be read, Error(parse) when its header is damaged.
-std::string stored_format(const std::string& path);
+WEFT_API std::string stored_format(const std::string& path);
 
 }  // namespace weft

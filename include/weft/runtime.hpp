@@ -1,4 +1,6 @@
 #pragma once
+#include <weft/export.hpp>
+
 #include <functional>
 #include <string_view>
 
@@ -6,22 +8,23 @@ namespace weft {
 
 /// The number of CPU threads Weft uses: OpenMP's default (OMP_NUM_THREADS) unless set here. 0 goes back to that
 /// default.
-void set_threads(int count);
-int threads();
+WEFT_API void set_threads(int count);
+WEFT_API int threads();
 
 /// The instruction set the CPU kernels use: the one named by the environment variable WEFT_ISA, else avx2 where the CPU
 /// has it, else the baseline.
 enum class Isa { baseline, avx2, avx512 };
-Isa isa();
-void set_isa(Isa isa);  ///< for tests and comparisons; throws Error(unsupported) when this CPU or build lacks it
-bool isa_available(Isa isa);
-std::string_view to_string(Isa isa);
+WEFT_API Isa isa();
+WEFT_API void set_isa(
+    Isa isa);  ///< for tests and comparisons; throws Error(unsupported) when this CPU or build lacks it
+WEFT_API bool isa_available(Isa isa);
+WEFT_API std::string_view to_string(Isa isa);
 
 /// Weft never prints. What it would like to say goes to this callback, if any; called from any thread, one at a time.
 enum class LogLevel { debug, info, warning };
 using Logger = std::function<void(LogLevel, std::string_view)>;
-void set_logger(Logger logger);
-void log(LogLevel level, std::string_view sentence);
+WEFT_API void set_logger(Logger logger);
+WEFT_API void log(LogLevel level, std::string_view sentence);
 
 /// Told how far a long task is, 0..1, from one thread at a time. Returning false asks for Error(cancelled).
 using Progress = std::function<bool(double fraction)>;

@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/buffer.hpp>
 #include <weft/csr.hpp>
+#include <weft/export.hpp>
 #include <weft/types.hpp>
 
 #include <concepts>
@@ -29,10 +30,10 @@ struct CsrView {
 /// Empty when the arrays are canonical (see Csr), else one sentence naming the first thing that is wrong. Parallel;
 /// costs about as much as a product.
 template <Value V, OffsetType O>
-std::string check(const CsrView<V, O>& view);
+WEFT_API std::string check(const CsrView<V, O>& view);
 
 namespace detail {
-[[noreturn]] void refuse_view(const std::string& reason);  // throws Error(invalid_matrix)
+[[noreturn]] WEFT_API void refuse_view(const std::string& reason);  // throws Error(invalid_matrix)
 }
 
 /// Views of contiguous arrays (std::vector, std::span, ...) that stay yours; nothing is copied. Throws
@@ -89,7 +90,7 @@ class SourceState;
 /// Copies share everything. A source from a Csr shares its arrays; one from a view or a DeviceCsr borrows them, and the
 /// lifetime rule of `csr_view` holds. To be used by one thread at a time.
 template <Value V>
-class MatrixSource {
+class WEFT_API MatrixSource {
  public:
   MatrixSource(const Csr<V>& matrix);
   /// Keeps the half until a format needs the whole.

@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/buffer.hpp>
+#include <weft/export.hpp>
 #include <weft/source.hpp>
 #include <weft/types.hpp>
 
@@ -15,7 +16,8 @@ enum class SpmvAlgorithm { merge, speculative };
 
 /// The bytes `spmv` needs for a matrix of this size. Depends on its rows and the number of its entries only.
 template <Value V, OffsetType O>
-std::size_t spmv_workspace_bytes(const DeviceCsr<V, O>& matrix, SpmvAlgorithm algorithm = SpmvAlgorithm::merge);
+WEFT_API std::size_t spmv_workspace_bytes(const DeviceCsr<V, O>& matrix,
+                                          SpmvAlgorithm algorithm = SpmvAlgorithm::merge);
 
 /// y = alpha A x + beta y without a plan, for a matrix that is on the GPU (or the emulator) already and is multiplied a
 /// few times only. Nothing is converted, copied, allocated or kept: all launches go to `stream`, and a CUDA graph may
@@ -23,8 +25,9 @@ std::size_t spmv_workspace_bytes(const DeviceCsr<V, O>& matrix, SpmvAlgorithm al
 /// spmv_workspace_bytes and aligned to 16 bytes, is scratch memory of this call until its work on `stream` is done.
 /// Throws Error(invalid_argument) for wrong lengths and for arrays on different devices.
 template <Value V, OffsetType O>
-void spmv(std::type_identity_t<V> alpha, const DeviceCsr<V, O>& matrix, DeviceSpan<const std::type_identity_t<V>> x,
-          std::type_identity_t<V> beta, DeviceSpan<std::type_identity_t<V>> y, DeviceSpan<std::byte> workspace,
-          SpmvAlgorithm algorithm = SpmvAlgorithm::merge, Stream stream = {});
+WEFT_API void spmv(std::type_identity_t<V> alpha, const DeviceCsr<V, O>& matrix,
+                   DeviceSpan<const std::type_identity_t<V>> x, std::type_identity_t<V> beta,
+                   DeviceSpan<std::type_identity_t<V>> y, DeviceSpan<std::byte> workspace,
+                   SpmvAlgorithm algorithm = SpmvAlgorithm::merge, Stream stream = {});
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/export.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -63,9 +64,9 @@ struct Structure : RowLengths {
 };
 
 template <Value V>
-RowLengths analyze_rows(const Csr<V>& matrix);
+WEFT_API RowLengths analyze_rows(const Csr<V>& matrix);
 
 template <Value V>
-Structure analyze(const Csr<V>& matrix);
+WEFT_API Structure analyze(const Csr<V>& matrix);
 
 }  // namespace weft

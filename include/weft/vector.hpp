@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/buffer.hpp>
+#include <weft/export.hpp>
 #include <weft/types.hpp>
 
 #include <span>
@@ -79,27 +80,30 @@ class Vector {
 
 /// x_i = value
 template <Value V>
-void fill(VectorView<V> x, std::type_identity_t<V> value, Stream stream = {});
-/// to_i = from_i; from one device to another, or to the host, it waits.
+WEFT_API void fill(VectorView<V> x, std::type_identity_t<V> value, Stream stream = {});
+/// to_i = from_i; from one device to another, or to or from the host, it waits, and `stream` belongs to the GPU (of
+/// two, to the one of `from`). The vectors may be the same, but must not overlap otherwise.
 template <Value V>
-void copy(VectorView<const V> from, VectorView<std::type_identity_t<V>> to, Stream stream = {});
+WEFT_API void copy(VectorView<const V> from, VectorView<std::type_identity_t<V>> to, Stream stream = {});
 /// y_i = alpha x_i + y_i
 template <Value V>
-void axpy(std::type_identity_t<V> alpha, VectorView<const V> x, VectorView<std::type_identity_t<V>> y,
-          Stream stream = {});
-/// y_i = x_i + beta y_i
+WEFT_API void axpy(std::type_identity_t<V> alpha, VectorView<const V> x, VectorView<std::type_identity_t<V>> y,
+                   Stream stream = {});
+/// y_i = x_i + beta y_i; y is not read when beta is 0, as in products.
 template <Value V>
-void xpby(VectorView<const V> x, std::type_identity_t<V> beta, VectorView<std::type_identity_t<V>> y,
-          Stream stream = {});
+WEFT_API void xpby(VectorView<const V> x, std::type_identity_t<V> beta, VectorView<std::type_identity_t<V>> y,
+                   Stream stream = {});
 /// x_i = alpha x_i
 template <Value V>
-void scale(std::type_identity_t<V> alpha, VectorView<V> x, Stream stream = {});
-/// The sum of conj(x_i) y_i, accumulated in f64. Waits for the result.
+WEFT_API void scale(std::type_identity_t<V> alpha, VectorView<V> x, Stream stream = {});
+/// The sum of conj(x_i) y_i, accumulated in f64. Waits for the result. On a GPU, the first call of a thread allocates
+/// 8 KB there, which the thread keeps.
 template <Value V>
-typename ValueTraits<V>::Wide dot(VectorView<const V> x, VectorView<const std::type_identity_t<V>> y,
-                                  Stream stream = {});
-/// The Euclidean norm, accumulated in f64. Waits for the result.
+WEFT_API typename ValueTraits<V>::Wide dot(VectorView<const V> x, VectorView<const std::type_identity_t<V>> y,
+                                           Stream stream = {});
+/// The Euclidean norm, accumulated in f64: squares of more than about 1e308 are infinite. Waits and allocates as dot
+/// does.
 template <Value V>
-double norm(VectorView<const V> x, Stream stream = {});
+WEFT_API double norm(VectorView<const V> x, Stream stream = {});
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 #include "core/parallel.hpp"
 #include "facts/blocks.hpp"
 #include "facts/distinct.hpp"
+#include "facts/symmetry.hpp"
 #include "facts/tally_pool.hpp"
 #include "sparse/row_parts.hpp"
 
@@ -20,13 +21,10 @@ struct EntryTally {
   Offset profile = 0;
   Offset gaps = 0;        // sum of the differences of neighbouring columns: last - first of each row
   Offset near_pairs = 0;  // neighbours in one line of x
-  Offset diagonal = 0;
-  Offset mirrored = 0;  // entries right of the diagonal whose mirror is stored
   Offset zeros = 0;
   Offset not_finite = 0;
   Index dominant_rows = 0;
-  bool symmetric = true;
-  bool skew = true;
+  MirrorTally mirrors;
   BitSet64 distinct;
 
   void add(const EntryTally& other) {
@@ -34,41 +32,13 @@ struct EntryTally {
     profile += other.profile;
     gaps += other.gaps;
     near_pairs += other.near_pairs;
-    diagonal += other.diagonal;
-    mirrored += other.mirrored;
     zeros += other.zeros;
     not_finite += other.not_finite;
     dominant_rows += other.dominant_rows;
-    symmetric &= other.symmetric;
-    skew &= other.skew;
+    mirrors.add(other.mirrors);
     distinct.insert(other.distinct);
   }
 };
-
-/// Where `column` stands in a row's ascending columns, or null. Long rows: the columns are taken to be spread evenly,
-/// and the search starts where that says, in steps that double.
-const Index* find_column(const Index* begin, const Index* end, Index column) {
-  if (end - begin > 32) {
-    const Index first = *begin, last = end[-1];
-    if (column < first || column > last) return nullptr;
-    const double share = static_cast<double>(column - first) / static_cast<double>(last - first);
-    const Index* guess = begin + static_cast<std::ptrdiff_t>(share * static_cast<double>(end - begin - 1));
-    std::ptrdiff_t step = 1;
-    if (*guess < column) {
-      while (end - guess > step && guess[step] < column) step *= 2;
-      end = guess + std::min(step + 1, end - guess);
-      begin = guess + step / 2;
-    } else {
-      while (guess - begin > step && guess[-step] >= column) step *= 2;
-      begin = guess - std::min(step, guess - begin);
-      end = guess - step / 2 + 1;
-    }
-    begin = std::lower_bound(begin, end, column);
-  } else {
-    while (begin != end && *begin < column) ++begin;
-  }
-  return begin != end && *begin == column ? begin : nullptr;
-}
 
 /// The part of a row that one range of entries holds, for the comparison of the diagonal with the rest.
 struct RowWeight {
@@ -82,7 +52,6 @@ class EntryPass {
  public:
   explicit EntryPass(const Csr<V>& matrix)
       : matrix_(matrix),
-        square_(matrix.rows == matrix.cols),
         column_used_(static_cast<std::size_t>(matrix.cols)),
         row_ends_(static_cast<std::size_t>(2 * (matrix.nonzeros() / entry_grain + 1))) {
     parallel_ranges(matrix.cols, entry_grain * 8, [&](Offset begin, Offset end) {
@@ -180,35 +149,14 @@ class EntryPass {
       RowWeight weight{row};
       Offset i = first;
       for (; i < last && columns[i] < row; ++i) weight.others += std::abs(static_cast<double>(values[i]));
-      if (i < last && columns[i] == row) {
-        weight.diagonal = std::abs(static_cast<double>(values[i]));
-        ++tally.diagonal;
-        tally.skew &= values[i] == V(0);
-        tally.symmetric &= values[i] == values[i];
-        ++i;
-      }
-      if (square_) look_for_mirrors(tally, row, i, last);
+      look_for_mirrors(matrix_, row, i, last, tally.mirrors);
+      if (i < last && columns[i] == row) weight.diagonal = std::abs(static_cast<double>(values[i++]));
       for (; i < last; ++i) weight.others += std::abs(static_cast<double>(values[i]));
       if (opens && closes)
         tally.dominant_rows += weight.diagonal >= weight.others;
       else
         row_ends_[first / entry_grain * 2 + opens] = weight;
     });
-  }
-
-  void look_for_mirrors(EntryTally& tally, Index row, Offset first, Offset last) const {
-    const Index* columns = matrix_.columns.data();
-    for (Offset i = first; i < last; ++i) {
-      const Index mirror_row = columns[i];
-      const Index* mirror =
-          find_column(columns + matrix_.offsets[mirror_row], columns + matrix_.offsets[mirror_row + 1], row);
-      if (!mirror) continue;
-      ++tally.mirrored;
-      if (!tally.symmetric && !tally.skew) continue;
-      const V here = matrix_.values[i], there = matrix_.values[mirror - columns];
-      tally.symmetric &= here == there;
-      tally.skew &= here == -there;
-    }
   }
 
   /// Rows that lie in more than one range: their parts are added in order.
@@ -230,7 +178,6 @@ class EntryPass {
   }
 
   const Csr<V>& matrix_;
-  const bool square_;
   Array<std::uint8_t> column_used_;
   std::vector<RowWeight> row_ends_;  // by range: the end of a row begun before it, the beginning of one that goes on
   std::atomic<bool> many_distinct_{false};
@@ -254,7 +201,7 @@ Structure analyze(const Csr<V>& matrix) {
   facts.profile = entries.profile;
   facts.mean_column_gap = pairs == 0 ? 0 : share(entries.gaps, pairs);
   facts.locality = share(entries.near_pairs, pairs);
-  facts.diagonal_entries = static_cast<Index>(entries.diagonal);
+  facts.diagonal_entries = static_cast<Index>(entries.mirrors.diagonal);
   facts.dominant_rows = entries.dominant_rows + facts.empty_rows;
   facts.zeros_stored = entries.zeros;
   facts.not_finite = entries.not_finite;
@@ -262,14 +209,14 @@ Structure analyze(const Csr<V>& matrix) {
   facts.distinct_values = facts.many_distinct_values ? Structure::distinct_limit : entries.distinct.size();
 
   if (matrix.rows == matrix.cols) {
-    const Offset off_diagonal = facts.nonzeros - entries.diagonal;
-    facts.pattern_symmetry = share(2 * entries.mirrored, off_diagonal);
-    facts.pattern_symmetric = 2 * entries.mirrored == off_diagonal;
-    facts.values_symmetric = facts.pattern_symmetric && entries.symmetric;
-    facts.values_skew = facts.pattern_symmetric && entries.skew;
+    const SymmetryFacts symmetry = entries.mirrors.facts(facts.nonzeros);
+    facts.pattern_symmetry = share(2 * entries.mirrors.mirrored, facts.nonzeros - entries.mirrors.diagonal);
+    facts.pattern_symmetric = symmetry.pattern_symmetric;
+    facts.values_symmetric = symmetry.values_symmetric;
+    facts.values_skew = symmetry.values_skew;
   }
 
-  const Blocks blocks = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
+  const BlockFacts blocks = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
   facts.block_size = blocks.size;
   facts.block_fill = blocks.fill;
   return facts;

@@ -1,27 +1,14 @@
 #include <weft/structure.hpp>
 
 #include <cmath>
-#include <map>
 
 #include "core/parallel.hpp"
+#include "facts/length_tally.hpp"
 #include "facts/tally_pool.hpp"
 #include "sparse/row_parts.hpp"
 
 namespace weft {
 namespace {
-
-/// How many of some rows have each length. Short lengths, which most rows have, are counted without a search.
-struct LengthTally {
-  static constexpr Offset short_lengths = 1024;
-  std::vector<Index> rows_of_length = std::vector<Index>(short_lengths);
-  std::map<Offset, Index> rows_of_long_length;
-
-  void add(const LengthTally& other) {
-    for (std::size_t length = 0; length < rows_of_length.size(); ++length)
-      rows_of_length[length] += other.rows_of_length[length];
-    for (const auto& [length, rows] : other.rows_of_long_length) rows_of_long_length[length] += rows;
-  }
-};
 
 LengthTally tally_lengths(const Array<Offset>& offsets, Index rows) {
   TallyPool<LengthTally> pool;
@@ -41,18 +28,22 @@ LengthTally tally_lengths(const Array<Offset>& offsets, Index rows) {
 
 }  // namespace
 
-template <Value V>
-RowLengths analyze_rows(const Csr<V>& matrix) {
+void LengthTally::add(const LengthTally& other) {
+  for (std::size_t length = 0; length < rows_of_length.size(); ++length)
+    rows_of_length[length] += other.rows_of_length[length];
+  for (const auto& [length, rows] : other.rows_of_long_length) rows_of_long_length[length] += rows;
+}
+
+RowLengths summarize(Index rows, Index cols, Offset nonzeros, const LengthTally& tally) {
   RowLengths facts;
-  facts.rows = matrix.rows;
-  facts.cols = matrix.cols;
-  facts.nonzeros = matrix.nonzeros();
+  facts.rows = rows;
+  facts.cols = cols;
+  facts.nonzeros = nonzeros;
   if (facts.rows == 0) return facts;
 
-  const LengthTally tally = tally_lengths(matrix.offsets, matrix.rows);
   for (Offset length = 0; length < LengthTally::short_lengths; ++length)
     if (tally.rows_of_length[length] > 0) facts.row_lengths.push_back({length, tally.rows_of_length[length]});
-  for (const auto& [length, rows] : tally.rows_of_long_length) facts.row_lengths.push_back({length, rows});
+  for (const auto& [length, count] : tally.rows_of_long_length) facts.row_lengths.push_back({length, count});
   facts.shortest_row = facts.row_lengths.front().length;
   facts.longest_row = facts.row_lengths.back().length;
   facts.empty_rows = tally.rows_of_length[0];
@@ -64,6 +55,11 @@ RowLengths analyze_rows(const Csr<V>& matrix) {
   }
   facts.row_deviation = std::sqrt(squares / facts.rows);
   return facts;
+}
+
+template <Value V>
+RowLengths analyze_rows(const Csr<V>& matrix) {
+  return summarize(matrix.rows, matrix.cols, matrix.nonzeros(), tally_lengths(matrix.offsets, matrix.rows));
 }
 
 #define WEFT_INSTANTIATE(V) template RowLengths analyze_rows(const Csr<V>&);

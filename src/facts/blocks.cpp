@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/// The entries of the b rows of a block row with columns in from..to, one cursor a row.
+/// The entries of the b rows of a block row with columns in from..to, one cursor per row.
 template <int b>
 class BlockRow {
  public:
@@ -40,9 +40,9 @@ class BlockRow {
       for (int r = 0; r < b; ++r)
         if (next_[r] != end_[r]) first = std::min(first, *next_[r]);
       if (first == all) return blocks;
-      const Offset behind = Offset(first / b) * b + b;
+      const Offset next_block = Offset(first / b) * b + b;
       for (int r = 0; r < b; ++r)
-        while (next_[r] != end_[r] && *next_[r] < behind) ++next_[r];
+        while (next_[r] != end_[r] && *next_[r] < next_block) ++next_[r];
     }
   }
 
@@ -58,7 +58,7 @@ template <int b>
 double block_fill(Index rows, const Offset* offsets, const Index* columns) {
   constexpr Offset long_block_row = 4 * entry_grain;
   const Offset nonzeros = offsets[rows];
-  const double tolerated = static_cast<double>(nonzeros) * (1 / block_fill_wanted - 1);
+  const double tolerated = tolerated_waste(nonzeros);
   const Index block_rows = rows / b;
   std::atomic<Offset> waste{0};
   std::atomic<bool> given_up{false};
@@ -105,28 +105,14 @@ double block_fill(Index rows, const Offset* offsets, const Index* columns) {
       add(part.count_blocks() * b * b - entries);
     });
   }
-  if (given_up) return 0;
-  return static_cast<double>(nonzeros) / static_cast<double>(nonzeros + waste);
-}
-
-template <int b>
-Blocks find_blocks_up_to(Index rows, Index cols, const Offset* offsets, const Index* columns) {
-  if constexpr (b == 1) {
-    return {};
-  } else {
-    if (rows % b == 0 && cols % b == 0) {
-      const double fill = block_fill<b>(rows, offsets, columns);
-      if (fill >= block_fill_wanted) return {b, fill};
-    }
-    return find_blocks_up_to<b - 1>(rows, cols, offsets, columns);
-  }
+  return given_up ? 0 : block_fill_of(nonzeros, waste);
 }
 
 }  // namespace
 
-Blocks find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns) {
+BlockFacts find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns) {
   if (offsets[rows] == 0) return {};
-  return find_blocks_up_to<max_block>(rows, cols, offsets, columns);
+  return largest_blocks(rows, cols, [&](auto b) { return block_fill<b>(rows, offsets, columns); });
 }
 
 }  // namespace weft

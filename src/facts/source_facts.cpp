@@ -4,29 +4,94 @@
 
 #include "core/parallel.hpp"
 #include "facts/blocks.hpp"
+#include "facts/device_facts.hpp"
+#include "facts/symmetry.hpp"
 #include "sparse/row_parts.hpp"
 
 namespace weft {
+namespace {
+
+template <Value V>
+DevicePattern pattern_of(SourceState<V>& state) {
+  const Device device = state.device();
+  return {device,
+          state.rows(),
+          state.cols(),
+          state.nonzeros(),
+          state.offsets64(device).data(),
+          nullptr,
+          state.on_device(device).columns.data()};
+}
+
+BlockFacts find_blocks_on_device(const DevicePattern& pattern) {
+  if (pattern.entries == 0) return {};
+  return largest_blocks(pattern.rows, pattern.cols, [&](int block) {
+    const Offset room = block * block;
+    // With more blocks than this, more than what is tolerated is empty, rounding or not.
+    const Offset limit = (pattern.entries + static_cast<Offset>(tolerated_waste(pattern.entries))) / room + 1;
+    const Offset touched = WEFT_ON_DEVICE(pattern.device, facts::count_blocks)(pattern, block, limit);
+    return block_fill_of(pattern.entries, touched * room - pattern.entries);
+  });
+}
+
+/// Sums of integers: the order in which threads add does not matter.
+template <Value V>
+Array<Index> count_columns(const Csr<V>& matrix) {
+  Array<Index> counts(static_cast<std::size_t>(matrix.cols));
+  parallel_ranges(matrix.cols, entry_grain,
+                  [&](Offset begin, Offset end) { std::fill(counts.begin() + begin, counts.begin() + end, Index(0)); });
+  parallel_for(matrix.nonzeros(), entry_grain, [&](Offset i) {
+    std::atomic_ref<Index>(counts[matrix.columns[i]]).fetch_add(1, std::memory_order_relaxed);
+  });
+  return counts;
+}
+
+}  // namespace
 
 template <Value V>
 const RowLengths& row_lengths(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
-  return state.fact(state.row_lengths, [&] { return analyze_rows(state.host()); });
+  return state.fact(state.row_lengths, [&] {
+    if (state.device().is_cpu()) return analyze_rows(state.host());
+    return summarize(state.rows(), state.cols(), state.nonzeros(),
+                     WEFT_ON_DEVICE(state.device(), facts::tally_lengths)(pattern_of(state)));
+  });
 }
 
 template <Value V>
 const BlockFacts& blocks(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   return state.fact(state.blocks, [&] {
+    if (!state.device().is_cpu()) return find_blocks_on_device(pattern_of(state));
     const Csr<V>& matrix = state.host();
-    const Blocks found = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
-    return BlockFacts{found.size, found.fill};
+    return find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
+  });
+}
+
+template <Value V>
+const SymmetryFacts& symmetry(const MatrixSource<V>& source) {
+  SourceState<V>& state = source.state();
+  return state.fact(state.symmetry_facts, [&] {
+    if (state.device().is_cpu()) return find_symmetry(state.host());
+    return WEFT_ON_DEVICE(state.device(), facts::find_symmetry<V>)(pattern_of(state),
+                                                                   state.on_device(state.device()).values.data());
+  });
+}
+
+template <Value V>
+const Array<Index>& column_use(const MatrixSource<V>& source) {
+  SourceState<V>& state = source.state();
+  return state.fact(state.column_use, [&] {
+    if (state.device().is_cpu()) return count_columns(state.host());
+    return WEFT_ON_DEVICE(state.device(), facts::column_use)(pattern_of(state));
   });
 }
 
 #define WEFT_INSTANTIATE(V)                                       \
   template const RowLengths& row_lengths(const MatrixSource<V>&); \
-  template const BlockFacts& blocks(const MatrixSource<V>&);
+  template const BlockFacts& blocks(const MatrixSource<V>&);      \
+  template const SymmetryFacts& symmetry(const MatrixSource<V>&); \
+  template const Array<Index>& column_use(const MatrixSource<V>&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft

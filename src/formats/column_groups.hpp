@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/value_types.hpp"
+
 #ifdef __CUDACC__
 #define WEFT_HOST_DEVICE __host__ __device__
 #else
@@ -16,8 +18,17 @@ namespace weft {
 /// Rows of slices count as long that have more entries than this on average.
 inline constexpr int long_rows_from = 48;
 
-/// Padding is told by its column; its value is 0 and must not be multiplied with anything, since 0 times infinity is
-/// not 0.
+/// Blocks per multiprocessor that the kernels for one vector are compiled for, which bounds their registers. Short rows
+/// want as many threads as possible. Long rows want fewer, each with more loads in flight: more threads would only
+/// evict one another's part of x from the cache (bench/NOTES.md).
+inline constexpr PerWidth<int> blocks_for_short_rows{.f32 = 8, .f64 = 6};
+inline constexpr int blocks_for_long_rows = 4;
+
+/// Rows per slice on a CPU: a line of values.
+inline constexpr PerWidth<Index> cpu_slice_rows{.f32 = 16, .f64 = 8};
+
+/// Padding is recognised by its column; its value is 0 and must not be multiplied with anything, since 0 times infinity
+/// is not 0.
 template <class Column>
 inline constexpr Column padding_column = static_cast<Column>(-1);
 

@@ -3,6 +3,7 @@
 #include <weft/csr.hpp>
 
 #include "simt/simt.hpp"
+#include "sparse/source_state.hpp"
 
 namespace weft::WEFT_SIMT_NAMESPACE {
 
@@ -15,6 +16,15 @@ struct Source {
   const V* values = nullptr;
 };
 
+/// The csr arrays of a matrix on a device, where the source puts them unless they are there. They are valid as long as
+/// the source, and until it is asked for those on another device.
+template <Value V>
+Source<V> csr_on_device(const MatrixSource<V>& source, Device device) {
+  const DeviceEntries<V>& entries = source.state().on_device(device);
+  return {source.rows(), source.state().offsets64(device).data(), entries.columns.data(), entries.values.data()};
+}
+
+/// For formats that are not ported to csr_on_device yet.
 template <Value V>
 class CsrOnDevice {
  public:

@@ -9,7 +9,7 @@
 // Formats that pad rows refuse a matrix that would become too large, unless the user allows it by `padding=N`.
 namespace weft {
 
-constexpr std::int64_t default_padding_limit = 3;  ///< stored entries a nonzero
+constexpr std::int64_t default_padding_limit = 3;  ///< stored entries per nonzero
 constexpr std::int64_t most_padding_limit = 1000000;
 
 /// The parameter by which a user raises the limit.

@@ -1,15 +1,14 @@
 #pragma once
 #include <weft/buffer.hpp>
 
-#include "formats/sell/sell.hpp"
+#include "formats/sorted_rows.hpp"
 #include "simt/scan.cuh"
-#include "simt/tuning.hpp"
 
-// Rows sorted by length inside windows, for formats made of slices.
+// Rows sorted by length inside windows, for formats made of slices; sorted_rows.hpp does the same on the host.
 namespace weft::WEFT_SIMT_NAMESPACE {
 
-/// Sorts the rows of a window by length, longest first, keeping the order of equals: a block a window, one pass a bit
-/// of the lengths, from the lowest. `from` and `to` change places after each pass; the result ends up in `order`.
+/// Sorts the rows of a window by length, longest first, keeping the order of equals: a block per window, one pass per
+/// bit of the lengths, from the lowest. `from` and `to` change places after each pass; the result ends up in `order`.
 /// Windows are `window` rows each or, where `begins` is given, begin there, with the rows that `listed` has at these
 /// places.
 template <class O>
@@ -53,20 +52,21 @@ __global__ void __launch_bounds__(1024) sort_windows(const O* offsets, Index row
   }
 }
 
-/// Windows so large that a block would take too long to sort one are sorted on the CPU.
-constexpr Index largest_window_on_gpu = 32768;
+/// A block would take too long to sort a larger window; the host does.
+constexpr Index max_window_on_gpu = 32768;
 
-/// What sell::sorted_rows delivers, on the GPU: empty when windows hold one row. `offsets` are the same on the device
-/// and on the host.
-inline DeviceBuffer<Index> sorted_rows_on_device(Device device, const Offset* offsets,
-                                                 const Array<Offset>& host_offsets, Index rows, Index window) {
+/// What sorted_rows returns, on the device, as the row offsets are. The device is the current one.
+inline DeviceBuffer<Index> sorted_rows_on_device(Device device, const Offset* offsets, Index rows, Index window) {
   if (window <= 1 || rows == 0) return {};
-  if (window > largest_window_on_gpu)
-    return DeviceBuffer<Index>(device, ::weft::sell::sorted_rows(host_offsets, rows, window));
+  if (window > max_window_on_gpu) {
+    Array<Offset> on_host(static_cast<std::size_t>(rows) + 1);
+    ::weft::detail::copy_to_host(device, on_host.data(), offsets, on_host.bytes(), {});
+    return DeviceBuffer<Index>(device, sorted_rows(on_host, rows, window));
+  }
   DeviceBuffer<Index> order(device, static_cast<std::size_t>(rows)), scratch(device, static_cast<std::size_t>(rows));
-  constexpr int threads = ::weft::simt::block_threads;
-  simt::launch(WEFT_KERNEL(sort_windows<Offset>), simt::blocks_for(rows, window), threads, 0, {}, offsets, rows, window,
-               static_cast<const Index*>(nullptr), static_cast<const Index*>(nullptr), order.data(), scratch.data());
+  simt::launch(WEFT_KERNEL(sort_windows<Offset>), simt::blocks_for(rows, window), simt::block_threads, 0, {}, offsets,
+               rows, window, static_cast<const Index*>(nullptr), static_cast<const Index*>(nullptr), order.data(),
+               scratch.data());
   synchronize(device);  // before scratch goes
   return order;
 }

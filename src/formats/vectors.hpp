@@ -10,7 +10,7 @@ namespace weft {
 template <Value V>
 void scale_on_cpu(const Product<V>& product, Index rows) {
   for (int j = 0; j < product.count; ++j) {
-    V* y = product.y + static_cast<std::size_t>(j) * product.y_stride;
+    V* y = product.y_of(j);
     parallel_ranges(rows, 1 << 15, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) y[i] = product.beta == V(0) ? V(0) : product.beta * y[i];
     });

@@ -156,6 +156,11 @@ void Plan<V>::apply(V alpha, VectorView<const V> x, V beta, VectorView<V> y, Str
 }
 
 template <Value V>
+void Plan<V>::apply(Op op, V alpha, VectorView<const V> x, V beta, VectorView<V> y, Stream stream) const {
+  run(state(), way_of(op), alpha, side(x), beta, side(y), stream);
+}
+
+template <Value V>
 Order Plan<V>::ordering() {
   PlanState<V>& plan = state();
   Order order = plan.forward->ordering();

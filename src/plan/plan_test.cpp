@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/build.hpp"
+#include "simt/memory_use.hpp"
 
 namespace weft {
 namespace {
@@ -52,7 +53,8 @@ TEST(Plan, AutoTellsWhatItTriedAndWhy) {
   }
   EXPECT_EQ(chosen, 1);
   EXPECT_GT(info.product_seconds, 0);
-  EXPECT_GE(info.planning_seconds, info.setup_seconds);
+  EXPECT_GE(info.planning_seconds, info.setup.total());
+  EXPECT_GT(info.setup.encode, 0);
   std::ostringstream text;
   text << info;
   EXPECT_THAT(text.str(), HasSubstr(" on cpu, f64, 5000 x 5000, 14998 nonzeros"));
@@ -86,9 +88,10 @@ TEST(Plan, AFewProductsDoNotPayForALookAtTheMatrix) {
 
 TEST(Plan, UnknownFormatNamesThoseThereAre) {
   const auto matrix = tridiagonal(3);
+  std::string all = "auto";
+  for (const FormatInfo& format : formats()) all += ", " + format.name;
   EXPECT_EQ(error_of([&] { plan(matrix, {.format = "ccs"}); }, ErrorCode::invalid_argument),
-            "there is no format 'ccs'; there are: auto, csr, coo, ell, sell, hyb, bce, bro-ell, bro-coo, bro-hyb, "
-            "bro-sell, ehyb");
+            "there is no format 'ccs'; there are: " + all);
   EXPECT_THAT(error_of([&] { plan(matrix, {.format = "csr:vector8"}); }, ErrorCode::unsupported),
               HasSubstr("does not run on cpu"));
   EXPECT_THAT(error_of([&] { plan(matrix, {.format = "csr:quick"}); }, ErrorCode::invalid_argument),
@@ -158,6 +161,93 @@ TEST(Plan, AMissingGpuIsSaid) {
   if (why_no_gpu().empty()) GTEST_SKIP() << "there is a GPU here";
   EXPECT_THAT(error_of([&] { plan(tridiagonal(4), {.device = Device::gpu()}); }, ErrorCode::no_device),
               HasSubstr("no GPU: "));
+}
+
+TEST(Plan, OverlappingVectorsAreRefused) {
+  const Plan<double> p = plan(tridiagonal(4), {.format = "csr"});
+  std::vector<double> z(12, 1.0);
+  const std::span<double> all(z);
+  EXPECT_THAT(error_of([&] { p.apply(all.subspan(0, 4), all.subspan(3, 4)); }, ErrorCode::invalid_argument),
+              HasSubstr("x and y overlap"));
+  EXPECT_THAT(error_of([&] { p.apply(all.subspan(0, 4), all.subspan(0, 4)); }, ErrorCode::invalid_argument),
+              HasSubstr("x and y overlap"));
+  EXPECT_NO_THROW(p.apply(all.subspan(0, 4), all.subspan(4, 4)));
+  // x, y, x in one array: interleaved, but apart.
+  const auto apply = [&](std::size_t from) {
+    p.apply(Op::none, 1, Vectors<const double>{all.subspan(0, 12), 2, 8}, 0, Vectors<double>{all.subspan(from), 2, 4});
+  };
+  EXPECT_THAT(error_of([&] { apply(4); }, ErrorCode::invalid_argument), HasSubstr("overlap"));
+  std::vector<double> w(16);
+  const std::span<double> half(w);
+  EXPECT_NO_THROW(
+      p.apply(Op::none, 1, Vectors<double>{half.subspan(0, 12), 2, 8}, 0, Vectors<double>{half.subspan(4, 12), 2, 8}));
+}
+
+TEST(Plan, APlanThatWasMovedFromThrows) {
+  Plan<double> first = plan(tridiagonal(4), {.format = "csr"});
+  Plan<double> second = std::move(first);
+  std::vector<double> x(4), y(4);
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  EXPECT_THAT(error_of([&] { first.apply(x, y); }, ErrorCode::invalid_argument), HasSubstr("moved from"));
+  EXPECT_THAT(error_of([&] { first.update_values(x); }, ErrorCode::invalid_argument), HasSubstr("moved from"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(first.info()); }, ErrorCode::invalid_argument), HasSubstr("moved from"));
+  EXPECT_THAT(error_of([&] { first.ordering(); }, ErrorCode::invalid_argument), HasSubstr("moved from"));
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_NO_THROW(second.apply(x, y));
+}
+
+TEST(Plan, VectorsOfNumbersAreVectorsOfConstantNumbers) {
+  std::vector<double> numbers(8);
+  const Vectors<const double> constant = Vectors<double>{numbers, 2, 4};
+  EXPECT_EQ(constant.data.data(), numbers.data());
+  EXPECT_EQ(constant.count, 2);
+  EXPECT_EQ(constant.stride, 4u);
+}
+
+TEST(Plan, IsALinearOperatorOnEveryDevice) {
+  const Csr<double> matrix = tridiagonal(100);
+  std::vector<double> x(100), expected(100);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 7) - 3;
+  reference_apply<double>(Op::none, 2, matrix, x, 0, expected);
+  for (const Device device : available_devices()) {
+    const Plan<double> p = plan(matrix, {.device = device, .format = "csr"});
+    const LinearOperator<double>& anything = p;
+    EXPECT_EQ(anything.rows(), 100);
+    EXPECT_EQ(anything.device(), device);
+    const Vector<double> in(device, x);
+    Vector<double> out(device, 100);
+    anything.apply(2, in, 0, out);
+    const Array<double> y = out.download();
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], expected[i]) << device.name() << ' ' << i;
+  }
+}
+
+TEST(Plan, HasNoMoreThanCsrAndOneOtherFormatOnADevice) {
+  for (const Device device : available_devices()) {
+    if (device.is_cpu()) continue;
+    const Csr<double> matrix = tridiagonal(20000);
+    // 32-bit offsets, columns and values.
+    const std::size_t csr = matrix.bytes() - 4 * matrix.offsets.size();
+    simt::reset_peak();
+    const std::size_t before = simt::memory_use().allocated;
+    const Plan<double> p = plan(matrix, {.device = device, .products = 100'000'000});
+    int built = 0;
+    for (const Candidate& candidate : p.info().candidates) built += candidate.built;
+    EXPECT_GE(built, 4) << p.info();
+    EXPECT_LE(static_cast<double>(simt::memory_use().peak - before), 2.2 * static_cast<double>(csr)) << device.name();
+  }
+}
+
+TEST(Plan, SetUpTimesHaveTheSamePartsForEveryFormat) {
+  for (const Device device : available_devices())
+    for (const FormatInfo& format : formats()) {
+      const PlanInfo info = plan(tridiagonal(3000), {.device = device, .format = format.name}).info();
+      EXPECT_GE(info.planning_seconds, info.setup.total()) << format.name;
+      EXPECT_GT(info.setup.encode, 0) << format.name;
+      EXPECT_EQ(info.setup.order, 0) << format.name;
+      EXPECT_EQ(info.setup.upload > 0, !device.is_cpu()) << format.name << " on " << device.name();
+      EXPECT_EQ(info.setup.partition > 0, format.name == "ehyb") << format.name;
+    }
 }
 
 // A host span cannot go where a device reads, nor the other way round.

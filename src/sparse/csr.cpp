@@ -112,34 +112,39 @@ void reference_apply(Op op, V alpha, const Csr<V>& matrix, std::span<const V> x,
                                                  std::to_string(x.size()) + " and " + std::to_string(y.size()));
 
   // What beta leaves of y; neither 0 * NaN nor 0 * infinity may come in.
-  const auto kept = [&](std::size_t i) { return beta == V(0) ? 0.0 : double(beta) * double(y[i]); };
+  using Wide = typename ValueTraits<V>::Wide;
+  const auto kept = [&](std::size_t i) { return beta == V(0) ? Wide(0) : Wide(beta) * Wide(y[i]); };
   if (alpha == V(0)) {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<V>(kept(i));
     return;
   }
-  const auto product = [&](Offset i, std::size_t x_at) { return double(matrix.values[i]) * double(x[x_at]); };
+  const auto product = [&](Offset i, std::size_t x_at) { return Wide(matrix.values[i]) * Wide(x[x_at]); };
   if (!transposed) {
     for (Index row = 0; row < matrix.rows; ++row) {
-      double sum = 0;
+      Wide sum = 0;
       for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) sum += product(i, matrix.columns[i]);
-      y[row] = static_cast<V>(double(alpha) * sum + kept(row));
+      y[row] = static_cast<V>(Wide(alpha) * sum + kept(row));
     }
     return;
   }
-  std::vector<double> sums(y_size, 0.0);
+  std::vector<Wide> sums(y_size, Wide(0));
   for (Index row = 0; row < matrix.rows; ++row)
     for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) sums[matrix.columns[i]] += product(i, row);
   for (std::size_t column = 0; column < y_size; ++column)
-    y[column] = static_cast<V>(double(alpha) * sums[column] + kept(column));
+    y[column] = static_cast<V>(Wide(alpha) * sums[column] + kept(column));
 }
 
 #define WEFT_INSTANTIATE(V)                                                                                \
   template std::string check(const Csr<V>&);                                                               \
   template Csr<V> make_csr(std::int64_t, std::int64_t, Array<Offset>, Array<Index>, Array<V>, Duplicates); \
-  template Csr<float> convert(const Csr<V>&);                                                              \
-  template Csr<double> convert(const Csr<V>&);                                                             \
   template void reference_apply(Op, V, const Csr<V>&, std::span<const V>, V, std::span<V>);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+#define WEFT_INSTANTIATE(V)                   \
+  template Csr<float> convert(const Csr<V>&); \
+  template Csr<double> convert(const Csr<V>&);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft

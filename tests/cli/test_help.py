@@ -1,8 +1,11 @@
+import pathlib
 import re
 
 import pytest
 
-COMMANDS = ["info", "gen", "convert", "reorder", "partition", "spmv", "bench", "report", "doctor", "tune-kernels"]
+# As the help lists them, which is checked below.
+HELP = (pathlib.Path(__file__).parent / "golden/help-weft.txt").read_text()
+COMMANDS = re.findall(r"^  ([a-z-]+) ", re.search(r"^Commands:\n(.*?)\n\n", HELP, re.DOTALL | re.MULTILINE)[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -1,4 +1,4 @@
-"""bench/schema.json describes what the tool writes: neither more nor less."""
+"""bench/report/schema.json describes what the tool writes: neither more nor less."""
 import json
 import pathlib
 import subprocess
@@ -7,7 +7,7 @@ import pytest
 
 jsonschema = pytest.importorskip("jsonschema", reason="no jsonschema here: pip install -r tests/python/requirements.txt")
 
-SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "bench/schema.json").read_text())
+SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "bench/report/schema.json").read_text())
 FAST = ["--seconds", "0.01", "--repeat", "2"]
 
 

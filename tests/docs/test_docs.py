@@ -103,3 +103,9 @@ def test_versions_agree():
 
 def test_presets_are_valid_json():
     json.loads((ROOT / "CMakePresets.json").read_text())
+
+
+def test_architecture_lists_the_rooms_in_their_order():
+    listed = re.findall(r"^\| `([^`]+)/` \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
+    rooms = re.search(r"^ROOMS = \[(.*?)\]", (ROOT / "tools/check-rooms").read_text(), re.DOTALL | re.MULTILINE)[1]
+    assert listed == [room for room in re.findall(r'"([^"]+)"', rooms) if (ROOT / room).exists()]

@@ -3,16 +3,13 @@
 #include <weft/csr.hpp>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
+#include "forge.hpp"
 #include "require.hpp"
-#include "store/container_testing.hpp"
 #include "store/csr_container.hpp"
 
 namespace {
-
-using weft::io::FileHeader;
 
 template <weft::Value V>
 void read(std::span<const std::byte> bytes) {
@@ -24,20 +21,6 @@ void read(std::span<const std::byte> bytes) {
   } catch (const weft::Error& error) {
     require(error.code() == weft::ErrorCode::parse || error.code() == weft::ErrorCode::unsupported);
   }
-}
-
-/// A header that is believed, whatever the bytes were, and checksums that agree.
-void forge(std::span<std::byte> bytes) {
-  if (bytes.size() < sizeof(FileHeader)) return;
-  FileHeader header;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  header.magic = weft::io::container_magic;
-  header.byte_order = weft::io::container_byte_order;
-  header.version = weft::io::container_version;
-  header.file_bytes = bytes.size();
-  header.reserved = {};
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  weft::io::testing::sign(bytes);
 }
 
 }  // namespace

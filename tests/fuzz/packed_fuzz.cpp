@@ -9,16 +9,15 @@
 #include <memory>
 #include <vector>
 
+#include "forge.hpp"
 #include "formats/registry.hpp"
 #include "require.hpp"
-#include "store/container_testing.hpp"
 #include "store/csr_container.hpp"
 #include "store/packed_container.hpp"
 
 namespace {
 
 using weft::Index;
-using weft::io::FileHeader;
 
 /// Up to rounding, also of numbers so small that they lose digits.
 template <weft::Value V>
@@ -73,20 +72,6 @@ void load(const weft::Array<std::byte>& bytes) {
     require(error.code() == weft::ErrorCode::parse || error.code() == weft::ErrorCode::unsupported);
     require(std::strchr(error.what(), '\n') == nullptr);
   }
-}
-
-/// A header that is believed, whatever the bytes were, and checksums that agree.
-void forge(std::span<std::byte> bytes) {
-  if (bytes.size() < sizeof(FileHeader)) return;
-  FileHeader header;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  header.magic = weft::io::container_magic;
-  header.byte_order = weft::io::container_byte_order;
-  header.version = weft::io::container_version;
-  header.file_bytes = bytes.size();
-  header.reserved = {};
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  weft::io::testing::sign(bytes);
 }
 
 }  // namespace

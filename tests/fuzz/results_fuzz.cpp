@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "apps/weft/report_page.hpp"
-#include "bench/report_reader.hpp"
+#include "bench/report/page.hpp"
+#include "bench/report/reader.hpp"
 #include "require.hpp"
 
 /// Whatever the bytes are, the reader of results answers with a report or with an Error; a report it accepts gives a
@@ -14,7 +14,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-    const std::string page = weft::app::report_page({{"fuzz.json", weft::bench::parse_report(text, "fuzz.json")}});
+    const std::string page = weft::bench::report_page({{"fuzz.json", weft::bench::parse_report(text, "fuzz.json")}});
     require(page.ends_with("</html>\n"));
     const std::size_t script = page.find("<script");
     require(script != std::string::npos && page.find("<script", script + 1) == std::string::npos);

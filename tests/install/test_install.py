@@ -78,3 +78,48 @@ def test_nothing_of_the_build_is_named_in_what_was_installed(prefix):
 
 def test_the_installed_tool_runs(prefix, library_path):
     assert VERSION in run(prefix / "bin/weft", "--version", env=library_path)
+
+
+def declared(marked):
+    """What the public headers promise: names of functions, and of classes, marked with WEFT_API."""
+    functions, classes = set(), set()
+    for header in sorted((ROOT / "include/weft").glob("*.hpp")):
+        text = re.sub(r"//[^\n]*", "", header.read_text())
+        classes |= set(re.findall(r"\b(?:class|struct) WEFT_API (\w+)", text))
+        functions |= set(re.findall(r"WEFT_API [^;{]*?(\boperator<<|\w+)\(", text))
+    return functions - classes if marked == "functions" else classes
+
+
+def plain_name(symbol):
+    """weft::Plan<double>::apply of 'void weft::Plan<double>::apply(...) const', without template arguments."""
+    while "<" in symbol.replace("operator<<", "") and re.search(r"<[^<>]*>", symbol):
+        symbol = re.sub(r"(?<!operator)<[^<>]*>", "", symbol)
+    symbol = symbol.replace("(anonymous namespace)", "anonymous")
+    return symbol.split("(")[0].split(" ")[-1]
+
+
+def test_a_shared_library_exports_what_the_headers_promise(prefix):
+    libraries = list(prefix.glob("lib/libweft.so"))
+    if not libraries:
+        pytest.skip("this build has a static library")
+    symbols = run("nm", "-DC", "--defined-only", libraries[0]).splitlines()
+    names = [line.split(" ", 2)[2] for line in symbols if len(line.split(" ", 2)) == 3]
+    functions, classes = declared("functions"), declared("classes")
+    assert {"plan", "spmv", "read_matrix", "dot"} <= functions and {"Plan", "MatrixSource", "Error"} <= classes
+    exported, unexpected = set(), []
+    for name in names:
+        described = re.match(r"(?:vtable|typeinfo|typeinfo name|VTT|guard variable|non-virtual thunk|virtual thunk) (?:for|to) (.*)", name)
+        plain = plain_name(described.group(1) if described else name)
+        if not plain.startswith("weft::"):
+            # The standard library's templates are weak symbols of whoever uses them.
+            continue
+        parts = plain.split("::")[1:]
+        if parts[0] == "detail":
+            parts = parts[1:]
+        if parts[0] in classes or (len(parts) == 1 and parts[0] in functions):
+            exported.add(parts[0])
+        else:
+            unexpected.append(name)
+    assert not unexpected, unexpected[:20]
+    assert functions - exported == set(), "declared in the headers, but not exported"
+    assert {"Plan", "MatrixSource", "Error", "Device"} - exported == set()

@@ -1,6 +1,7 @@
 """tools/same-ranking: do runs of the same benchmark agree?"""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -52,3 +53,8 @@ def test_files_that_are_no_results_are_told(tmp_path):
     bad.write_text("[]")
     done = subprocess.run([sys.executable, TOOL, bad, bad], capture_output=True, text=True)
     assert done.returncode == 2 and "bad.json: " in done.stderr and "expected" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_tie_is_what_the_tool_calls_one():
+    constant = re.search(r"constexpr double tie = ([\d.]+);", (TOOL.parents[1] / "bench/harness/result.hpp").read_text())[1]
+    assert re.search(r"^TIE = ([\d.]+) ", (TOOL.parent / "results.py").read_text(), re.MULTILINE)[1] == constant

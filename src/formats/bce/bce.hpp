@@ -1,6 +1,4 @@
 #pragma once
-#include <weft/csr.hpp>
-
 #include "core/isa.hpp"
 #include "formats/bce/layout.hpp"
 #include "formats/gpu_builder.hpp"
@@ -18,8 +16,7 @@ const Format& format();
 /// - A sub-block has `rows` = the difference of two block_rows, and t = layout.threads share a row. It is widths[s]
 ///   entries wide, as its longest row, rounded up to a multiple of t; all its rows have at least full_widths[s].
 /// - Entry k of its row r stands at positions[s] + place_in_slice(r, k, rows, widths[s], t > 1 ? t : layout.group).
-/// That
-///   is by columns, as the paper has it, for t = 1 and groups of 1; a GPU reads groups of 4 columns at once.
+///   That is by columns, as the paper has it, for t = 1 and groups of 1; a GPU reads groups of 4 columns at once.
 /// - What a row lacks is padding: column -1, value 0. So is what lies between a sub-block's end and the next position.
 template <class V>
 struct Storage {
@@ -35,7 +32,7 @@ struct Storage {
 
 /// The set-up on the CPU, in parallel and in linear time.
 template <Value V>
-Storage<V> set_up(const Csr<V>& matrix, const Settings& settings);
+Storage<V> set_up(const MatrixSource<V>& source, const Settings& settings);
 
 /// Other values in the order of csr; `offsets` are the matrix's.
 template <Value V>
@@ -47,7 +44,7 @@ Settings settings_for(const BuildOptions& options);
 /// "2 blocks, widths 9 27; 30 sub-blocks, ...": a line for people.
 std::string describe_layout(const Layout& layout, const Settings& settings);
 
-/// What the kernels read, on the CPU and on a GPU. `partials` has max_vectors sums a piece, those of vector j from
+/// What the kernels read, on the CPU and on a GPU. `partials` has max_vectors sums per piece, those of vector j from
 /// j * pieces on.
 template <class V>
 struct View {
@@ -79,11 +76,6 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const View<V>& matrix, const 
 WEFT_DECLARE_GPU_BUILDER(bce)
 
 // The set-up on a GPU alone, for tests: it must give what set_up gives, bit by bit.
-namespace weft::on_cuda::bce {
-template <Value V>
-::weft::bce::Storage<V> set_up(const Csr<V>& matrix, const ::weft::bce::Settings& settings, Device device);
-}
-namespace weft::on_emulator::bce {
-template <Value V>
-::weft::bce::Storage<V> set_up(const Csr<V>& matrix, const ::weft::bce::Settings& settings, Device device);
-}
+WEFT_DECLARE_ON_DEVICES(bce, template <Value V>::weft::bce::Storage<V> set_up(const MatrixSource<V>& source,
+                                                                              const ::weft::bce::Settings& settings,
+                                                                              Device device);)

@@ -1,4 +1,4 @@
-// Products with bce where only it can go wrong: borders of sub-blocks, threads a row, pieces of long rows, padding.
+// Products with bce where only it can go wrong: borders of sub-blocks, threads per row, pieces of long rows, padding.
 #include "formats/bce/bce.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,8 @@
 
 #include <cmath>
 
-#include "formats/csr/testing.hpp"
+#include "formats/bce/tuning.hpp"
+#include "formats/testing.hpp"
 
 namespace weft {
 namespace {
@@ -36,7 +37,7 @@ bce::Tuning short_pieces() {
 template <Value V>
 std::unique_ptr<Operator<V>> build_bce(const Csr<V>& matrix, Device device, std::int64_t threads = 0,
                                        const std::any& tuning = {}) {
-  BuildOptions options{device, "", {}, tuning, {}};
+  BuildOptions options{.device = device, .tuning = tuning};
   if (threads > 0) options.parameters["t"] = threads;
   return bce::format().build.get<V>()(matrix, options);
 }
@@ -114,12 +115,23 @@ TEST_P(BceOnDevices, NewValuesReachEveryEntry) {
   }
 }
 
-TEST_P(BceOnDevices, TellsItsPaddingAndBytes) {
+TEST_P(BceOnDevices, IsMadeFromArraysOnTheDevice) {
+  std::vector<Index> lengths;
+  for (Index row = 0; row < 400; ++row) lengths.push_back(row * 7 % 31);
+  lengths[17] = 9000;  // in pieces
+  const auto matrix = matrix_of<double>(lengths);
+  for (const char* name : {"bce", "bce:t=4", "bce:fill=1"}) {
+    test::expect_same_from_device<std::int32_t>(name, device(), matrix);
+    test::expect_same_from_device<Offset>(name, device(), matrix);
+  }
+}
+
+TEST_P(BceOnDevices, ReportsItsPaddingAndBytes) {
   const auto matrix = matrix_of<double>({4, 3, 3, 4});
   const OperatorInfo info = build_bce(matrix, device())->info();
   EXPECT_EQ(info.padding, 32 - 14);  // 4 x 4, and the next sub-block would begin at 32
   EXPECT_GE(info.bytes, 32 * 12u);
-  EXPECT_EQ(info.details, "1 block of width 4, fill 2048, 1 thread a row");
+  EXPECT_EQ(info.details, "1 block of width 4, fill 2048, 1 thread per row");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BceOnDevices, ::testing::ValuesIn(test::places()),
@@ -228,10 +240,10 @@ TEST(BceFormat, IsNotTriedOnACpuNorOnEvenRows) {
 
 TEST(BceFormat, SaysHowItGroupsTheRows) {
   EXPECT_EQ(plan(matrix_of<double>({1, 1, 9, 0}), {.format = "bce:fill=1"}).info().details,
-            "2 blocks of widths 1 9, fill 1, 1 thread a row");
+            "2 blocks of widths 1 9, fill 1, 1 thread per row");
   EXPECT_EQ(plan(matrix_of<double>({1, 2, 3, 4, 5, 6}), {.format = "bce:fill=1:t=2"}).info().details,
-            "6 blocks of widths 1 2 ... 6, fill 1, 2 threads a row");
-  EXPECT_EQ(plan(matrix_of<double>({0}), {.format = "bce"}).info().details, "0 blocks, fill 8, 1 thread a row");
+            "6 blocks of widths 1 2 ... 6, fill 1, 2 threads per row");
+  EXPECT_EQ(plan(matrix_of<double>({0}), {.format = "bce"}).info().details, "0 blocks, fill 8, 1 thread per row");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "formats/bce/bce.hpp"
 #include "formats/bce/tuning.hpp"
-#include "formats/vectors.hpp"
+#include "formats/cpu_operator.hpp"
 
 namespace weft::bce {
 namespace {
@@ -24,18 +24,32 @@ Array<Offset> cut_into_chunks(const Layout& layout, const Array<Offset>& positio
 }
 
 template <Value V>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
-  CpuOperator(const Csr<V>& matrix, const Settings& settings)
-      : settings_(settings),
-        entries_(matrix.nonzeros()),
-        offsets_(matrix.offsets),
-        storage_(set_up(matrix, settings)),
+  CpuOperator(const MatrixSource<V>& source, const Settings& settings)
+      : CpuOperatorBase<V>(source.rows(), source.nonzeros()),
+        settings_(settings),
+        offsets_(source.host().offsets),
+        storage_(set_up(source, settings)),
         chunks_(cut_into_chunks(storage_.layout, storage_.positions)),
         partials_(storage_.layout.pieces.size() * max_vectors) {}
 
-  void apply(const Product<V>& product, Stream) override {
-    if (product.alpha == V(0)) return scale_on_cpu(product, storage_.rows);
+  void update_values(std::span<const V> csr_values) override { fill_values(storage_, offsets_, csr_values); }
+
+  OperatorInfo info() const override {
+    const Layout& layout = storage_.layout;
+    OperatorInfo info;
+    info.details = describe_layout(layout, settings_);
+    info.bytes = storage_.row_numbers.bytes() + layout.block_rows.bytes() + layout.threads.bytes() +
+                 layout.piece_starts.bytes() + layout.pieces.bytes() + storage_.widths.bytes() +
+                 storage_.full_widths.bytes() + storage_.positions.bytes() + storage_.columns.bytes() +
+                 storage_.values.bytes() + chunks_.bytes() + partials_.bytes();
+    info.padding = storage_.positions.back() - this->entries();
+    return info;
+  }
+
+ private:
+  void multiply(const Product<V>& product) override {
     const Layout& layout = storage_.layout;
     const View<V> view{.sub_blocks = layout.sub_blocks(),
                        .block_rows = layout.block_rows.data(),
@@ -51,28 +65,11 @@ class CpuOperator final : public Operator<V> {
                        .piece_starts = layout.piece_starts.data(),
                        .pieces = static_cast<Offset>(layout.pieces.size()),
                        .partials = partials_.data()};
-    const Offset useful = 1 + storage_.positions.back() / entries_per_thread;
     WEFT_CALL_ISA(multiply<V>)(view, chunks_.data(), static_cast<Offset>(chunks_.size()) - 1, product,
-                               static_cast<int>(std::min<Offset>(threads(), useful)));
+                               useful_threads(storage_.positions.back(), entries_per_thread));
   }
 
-  void update_values(std::span<const V> csr_values) override { fill_values(storage_, offsets_, csr_values); }
-
-  OperatorInfo info() const override {
-    const Layout& layout = storage_.layout;
-    OperatorInfo info;
-    info.details = describe_layout(layout, settings_);
-    info.bytes = storage_.row_numbers.bytes() + layout.block_rows.bytes() + layout.threads.bytes() +
-                 layout.piece_starts.bytes() + layout.pieces.bytes() + storage_.widths.bytes() +
-                 storage_.full_widths.bytes() + storage_.positions.bytes() + storage_.columns.bytes() +
-                 storage_.values.bytes() + chunks_.bytes() + partials_.bytes();
-    info.padding = storage_.positions.back() - entries_;
-    return info;
-  }
-
- private:
   Settings settings_;
-  Offset entries_;
   Array<Offset> offsets_;  // the matrix's, shared: for new values
   Storage<V> storage_;
   Array<Offset> chunks_;
@@ -81,8 +78,7 @@ class CpuOperator final : public Operator<V> {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, settings_for(options));
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(source, settings_for(options));
   return WEFT_ON_DEVICE(options.device, bce::build<V>)(source, options);
 }
 
@@ -106,7 +102,7 @@ Settings settings_for(const BuildOptions& options) {
     settings.alignment = cpu_lanes;
     settings.longest_row = 16384;
     settings.piece = 4096;
-    settings.most_entries_a_thread = std::numeric_limits<int>::max();
+    settings.max_entries_per_thread = std::numeric_limits<int>::max();
     return settings;
   }
   const DeviceInfo device = describe(options.device);
@@ -114,8 +110,8 @@ Settings settings_for(const BuildOptions& options) {
   settings.rows_to_fill = static_cast<Index>(options.parameter("fill", device.threads_per_multiprocessor));
   settings.longest_row = tuning.longest_row;
   settings.piece = tuning.piece;
-  settings.least_entries_a_thread = tuning.min_entries_per_thread;
-  settings.most_entries_a_thread = tuning.max_entries_per_thread;
+  settings.min_entries_per_thread = tuning.min_entries_per_thread;
+  settings.max_entries_per_thread = tuning.max_entries_per_thread;
   // The emulator counts as one multiprocessor, so that its choices are the same everywhere.
   const Offset multiprocessors = options.device.kind() == Device::Kind::gpu ? device.multiprocessors : 1;
   settings.threads_to_fill = multiprocessors * device.threads_per_multiprocessor;
@@ -123,23 +119,23 @@ Settings settings_for(const BuildOptions& options) {
 }
 
 std::string describe_layout(const Layout& layout, const Settings& settings) {
-  constexpr std::size_t most_named = 4;
+  constexpr std::size_t max_named = 4;
   const std::vector<Offset>& widths = layout.partition.widths;
   std::string text = std::to_string(widths.size()) + (widths.size() == 1 ? " block" : " blocks");
   if (!widths.empty()) text += widths.size() == 1 ? " of width" : " of widths";
   for (std::size_t b = 0; b < widths.size(); ++b) {
-    if (widths.size() > most_named && b == 2) text += " ...";
-    if (widths.size() > most_named && b >= 2 && b + 1 < widths.size()) continue;
+    if (widths.size() > max_named && b == 2) text += " ...";
+    if (widths.size() > max_named && b >= 2 && b + 1 < widths.size()) continue;
     text += " " + std::to_string(widths[b]);
   }
   text += ", fill " + std::to_string(settings.rows_to_fill);
-  Index least = 32, most = 1;
+  Index min = 32, max = 1;
   for (const Index threads : layout.threads) {
-    least = std::min(least, threads);
-    most = std::max(most, threads);
+    min = std::min(min, threads);
+    max = std::max(max, threads);
   }
-  if (least < most) text += ", " + std::to_string(least) + " to " + std::to_string(most) + " threads a row";
-  if (least == most) text += ", " + std::to_string(most) + (most == 1 ? " thread a row" : " threads a row");
+  if (min < max) text += ", " + std::to_string(min) + " to " + std::to_string(max) + " threads per row";
+  if (min == max) text += ", " + std::to_string(max) + (max == 1 ? " thread per row" : " threads per row");
   if (layout.long_rows() > 0)
     text += ", " + std::to_string(layout.long_rows()) + (layout.long_rows() == 1 ? " row" : " rows") + " in " +
             std::to_string(layout.pieces.size()) + " pieces";
@@ -155,7 +151,7 @@ const Format& format() {
     f.info.parameters = {
         {"fill", "rows that fill a multiprocessor: fewer cost as much (default: the threads it holds; 8 on a CPU)", 1,
          1 << 20},
-        {"t", "threads a row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
+        {"t", "threads per row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 30;
     f.rules_out = &rules_out;

@@ -3,6 +3,7 @@
 
 #include "core/simd.hpp"
 #include "formats/bce/bce.hpp"
+#include "formats/cpu_product.hpp"
 #include "formats/vector_count.hpp"
 
 namespace weft::bce::WEFT_ISA_NAMESPACE {
@@ -23,12 +24,10 @@ inline void add_entry(V value, const V* x, std::size_t stride, V* sums) {
 template <int Count, class V>
 inline void store(const View<V>& matrix, const Product<V>& product, Index number, const V* sums) {
   for (int j = 0; j < Count; ++j) {
-    if (number < 0) {
+    if (number < 0)
       matrix.partials[j * matrix.pieces + ~number] = sums[j];
-      continue;
-    }
-    V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(number)];
-    target = product.beta == V(0) ? product.alpha * sums[j] : product.alpha * sums[j] + product.beta * target;
+    else
+      simd::store_sum(product, number, j, sums[j]);
   }
 }
 

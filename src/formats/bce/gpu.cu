@@ -1,44 +1,42 @@
 // bce on a GPU: what the operator keeps there. The kernels are in multiply.cuh, the set-up in set_up.cuh.
 #include "formats/bce/multiply.cuh"
 #include "formats/bce/set_up.cuh"
+#include "formats/gpu_operator.cuh"
 
 namespace weft::WEFT_SIMT_NAMESPACE::bce {
 namespace {
 
 template <Value V>
-class GpuOperator final : public Operator<V> {
+class GpuOperator final : public GpuOperatorBase<V> {
  public:
-  GpuOperator(const Csr<V>& matrix, const BuildOptions& options)
-      : device_(options.device),
+  GpuOperator(const MatrixSource<V>& source, const BuildOptions& options)
+      : GpuOperatorBase<V>(options.device, source.rows(), source.nonzeros()),
         settings_(::weft::bce::settings_for(options)),
-        entries_(matrix.nonzeros()),
-        offsets_(matrix.offsets),
-        storage_(set_up_on_gpu(matrix, settings_, device_)),
-        schedule_(make_schedule(storage_, device_)),
-        piece_starts_(device_, storage_.layout.piece_starts),
-        partials_(device_, storage_.layout.pieces.size() * max_vectors) {}
-
-  void apply(const Product<V>& product, Stream stream) override {
-    gpu::CurrentDevice current(device_);
-    if (product.alpha == V(0)) return scale(storage_.rows, product, stream);
-    const bool long_rows = entries_ > static_cast<Offset>(long_rows_from) * storage_.rows;
-    multiply<V>(view(), {std::as_const(schedule_).data(), schedule_.size()}, long_rows, product, stream);
-  }
-
-  void update_values(std::span<const V> csr_values) override {
-    gpu::CurrentDevice current(device_);
-    refill(storage_, offsets_, csr_values, device_);
-  }
+        offsets_(source.state(), options.device),
+        storage_(set_up_on_gpu(source, settings_, options.device)),
+        schedule_(make_schedule(storage_, options.device)),
+        piece_starts_(options.device, storage_.layout.piece_starts),
+        partials_(options.device, storage_.layout.pieces.size() * max_vectors) {}
 
   OperatorInfo info() const override {
     OperatorInfo info;
     info.details = ::weft::bce::describe_layout(storage_.layout, settings_);
     info.bytes = storage_.bytes() + schedule_.bytes() + piece_starts_.bytes() + partials_.bytes();
-    info.padding = static_cast<Offset>(storage_.values.size()) - entries_;
+    info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
     return info;
   }
 
  private:
+  void multiply(const Product<V>& product, Stream stream) override {
+    const bool long_rows = this->entries() > static_cast<Offset>(long_rows_from) * this->rows();
+    bce::multiply<V>(view(), {std::as_const(schedule_).data(), schedule_.size()}, long_rows, product, stream);
+  }
+
+  void place_values(const V* csr_values) override {
+    const DeviceArray<Offset> offsets = offsets_.on_device();
+    refill(storage_, offsets.data(), csr_values, this->device());
+  }
+
   View<V> view() {
     const Layout& layout = storage_.layout;
     return {.row_numbers = storage_.row_numbers.data(),
@@ -51,10 +49,8 @@ class GpuOperator final : public Operator<V> {
             .partials = partials_.data()};
   }
 
-  Device device_;
   Settings settings_;
-  Offset entries_;
-  Array<Offset> offsets_;  // the matrix's, shared: for new values
+  KeptOffsets offsets_;
   DeviceStorage<V> storage_;
   DeviceBuffer<SubBlock> schedule_;
   DeviceBuffer<Offset> piece_starts_;
@@ -65,15 +61,14 @@ class GpuOperator final : public Operator<V> {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
   gpu::CurrentDevice current(options.device);
-  return std::make_unique<GpuOperator<V>>(matrix, options);
+  return std::make_unique<GpuOperator<V>>(source, options);
 }
 
 template <Value V>
-Storage<V> set_up(const Csr<V>& matrix, const Settings& settings, Device device) {
+Storage<V> set_up(const MatrixSource<V>& source, const Settings& settings, Device device) {
   gpu::CurrentDevice current(device);
-  DeviceStorage<V> storage = set_up_on_gpu(matrix, settings, device);
+  DeviceStorage<V> storage = set_up_on_gpu(source, settings, device);
   Storage<V> result;
   result.rows = storage.rows;
   result.layout = std::move(storage.layout);
@@ -89,7 +84,7 @@ Storage<V> set_up(const Csr<V>& matrix, const Settings& settings, Device device)
 
 #define WEFT_INSTANTIATE(V)                                                                    \
   template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
-  template Storage<V> set_up<V>(const Csr<V>&, const Settings&, Device);
+  template Storage<V> set_up<V>(const MatrixSource<V>&, const Settings&, Device);
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bce

@@ -49,11 +49,11 @@ struct GroupPass {
 
 constexpr int digits = 256;
 constexpr int tile_numbers = 1024;
-constexpr int group_warps = ::weft::simt::block_threads / 32;
+constexpr int group_warps = simt::block_threads / 32;
 
 /// Scatter false: counts the digits of each tile. True: moves the numbers to their places.
 template <bool Scatter>
-__global__ void __launch_bounds__(::weft::simt::block_threads) bce_group(GroupPass pass, int radix) {
+__global__ void __launch_bounds__(simt::block_threads) bce_group(GroupPass pass, int radix) {
   WEFT_SHARED(Offset, counters, group_warps * digits);
   const Offset tile = static_cast<Offset>(blockIdx.x) * group_warps + simt::warp_id();
   if (tile >= pass.tiles) return;  // for the whole warp
@@ -98,7 +98,7 @@ inline DeviceBuffer<Index> group_rows(const Layout& layout, const RowEntries& en
   DeviceBuffer<Offset> starts(device, static_cast<std::size_t>(radix * pass.tiles) + 1);
   pass.starts = starts.data();
   DeviceBuffer<Index> before;
-  constexpr int threads = ::weft::simt::block_threads;
+  constexpr int threads = simt::block_threads;
   const unsigned blocks = simt::blocks_for(pass.tiles, group_warps);
   for (; pass.shift == 0 || (layout.keys() - 1) >> pass.shift > 0; pass.shift += 8) {
     if (pass.shift > 0) {

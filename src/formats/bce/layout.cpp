@@ -11,24 +11,26 @@
 namespace weft::bce {
 namespace {
 
-void cut_long_rows(std::span<const Index> long_rows, const Array<Offset>& offsets, Offset piece, Layout& layout) {
+void cut_long_rows(std::span<const Piece> long_rows, Offset piece, Layout& layout) {
   layout.piece_starts = Array<Offset>(long_rows.size() + 1);
   Offset count = 0;
   for (std::size_t i = 0; i < long_rows.size(); ++i) {
     layout.piece_starts[i] = count;
-    count += (offsets[long_rows[i] + 1] - offsets[long_rows[i]] + piece - 1) / piece;
+    count += (long_rows[i].end - long_rows[i].begin + piece - 1) / piece;
   }
   layout.piece_starts[long_rows.size()] = count;
   layout.pieces = Array<Piece>(static_cast<std::size_t>(count));
   Piece* next = layout.pieces.data();
-  for (const Index row : long_rows)
-    for (Offset begin = offsets[row]; begin < offsets[row + 1]; begin += piece)
-      *next++ = {begin, std::min(begin + piece, offsets[row + 1])};
+  for (const Piece& row : long_rows)
+    for (Offset begin = row.begin; begin < row.end; begin += piece) *next++ = {begin, std::min(begin + piece, row.end)};
 }
 
-std::vector<LengthCount> with_pieces(std::span<const LengthCount> lengths, const Array<Piece>& pieces) {
+/// The lengths of the rows that are not cut, and of the pieces.
+std::vector<LengthCount> with_pieces(std::span<const LengthCount> lengths, Offset longest_row,
+                                     const Array<Piece>& pieces) {
   std::map<Offset, Offset> rows;
-  for (const LengthCount& count : lengths) rows[count.length] += count.rows;
+  for (const LengthCount& count : lengths)
+    if (count.length <= longest_row) rows[count.length] += count.rows;
   for (const Piece& piece : pieces) ++rows[piece.end - piece.begin];
   std::vector<LengthCount> result;
   Offset total = 0;
@@ -45,21 +47,21 @@ std::vector<LengthCount> with_pieces(std::span<const LengthCount> lengths, const
 
 }  // namespace
 
-int threads_a_row(Offset width, Offset entries, const Settings& settings) {
+int threads_per_row(Offset width, Offset entries, const Settings& settings) {
   if (settings.threads > 0) return settings.threads;
-  const Offset least = settings.least_entries_a_thread;
-  const Offset share = std::clamp<Offset>(entries / settings.threads_to_fill, least, settings.most_entries_a_thread);
+  const Offset min_share = settings.min_entries_per_thread;
+  const Offset share =
+      std::clamp<Offset>(entries / settings.threads_to_fill, min_share, settings.max_entries_per_thread);
   int threads = 1;
-  while (threads < 32 && width > threads * share && width >= 2 * threads * least) threads *= 2;
+  while (threads < 32 && width > threads * share && width >= 2 * threads * min_share) threads *= 2;
   return threads;
 }
 
-Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows, const Array<Offset>& offsets,
-                   const Settings& settings) {
+Layout make_layout(std::span<const LengthCount> lengths, std::span<const Piece> long_rows, const Settings& settings) {
   Layout layout;
   layout.group = settings.group;
-  cut_long_rows(long_rows, offsets, settings.piece, layout);
-  const std::vector<LengthCount> all = with_pieces(lengths, layout.pieces);
+  cut_long_rows(long_rows, settings.piece, layout);
+  const std::vector<LengthCount> all = with_pieces(lengths, settings.longest_row, layout.pieces);
   layout.partition = settings.boundaries.empty() ? optimal_partition(all, settings.rows_to_fill)
                                                  : partition_at(all, settings.boundaries, settings.rows_to_fill);
 
@@ -75,7 +77,7 @@ Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> 
     }
   };
   for (std::size_t b = 0; b < partition.widths.size(); ++b)
-    cut_block(partition.rows[b], threads_a_row(partition.widths[b], entries, settings));
+    cut_block(partition.rows[b], threads_per_row(partition.widths[b], entries, settings));
   if (!all.empty() && all.front().length == 0) cut_block(all.front().rows, 1);
   layout.block_rows = Array<Offset>(std::move(block_rows));
   layout.threads = Array<Index>(std::move(threads));

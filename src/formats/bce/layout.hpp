@@ -15,18 +15,18 @@ namespace weft::bce {
 struct Settings {
   Index rows_to_fill = default_rows_to_fill;  ///< the paper's L
   std::vector<Offset> boundaries;             ///< of the blocks; empty: those of least cost
-  int threads = 0;                            ///< a row: 1, 2, 4, ... or 32; 0: by the rule of threads_a_row
+  int threads = 0;                            ///< per row: 1, 2, 4, ... or 32; 0: by the rule of threads_per_row
   int lanes = ::weft::simt::block_threads;    ///< of a sub-block: it has lanes / threads rows, but at least one
   int group = 4;                              ///< columns a thread with a row of its own reads at once: 4 on a GPU
   int alignment = 32;                         ///< sub-blocks begin at multiples of so many entries
   Offset longest_row = 2048;                  ///< longer rows are cut ...
   Offset piece = 1024;                        ///< ... into pieces of so many entries; the last may have fewer
   Offset threads_to_fill = 1;                 ///< what the device holds at once
-  int least_entries_a_thread = 4;             ///< see threads_a_row
-  int most_entries_a_thread = 512;
+  int min_entries_per_thread = 4;             ///< see threads_per_row
+  int max_entries_per_thread = 512;
 };
 
-/// Entries begin..end of the csr matrix: a piece of a long row.
+/// Entries begin..end of the csr matrix: a long row, or a piece of one.
 struct Piece {
   Offset begin = 0;
   Offset end = 0;
@@ -35,8 +35,8 @@ struct Piece {
 
 /// How many threads share a row of a block of a matrix with so many entries: as many as leave none of them more than
 /// its share of the matrix, were all threads of the device at work. So no row takes longer than the whole product
-/// should. A share has settings.least_entries_a_thread to most_entries_a_thread.
-int threads_a_row(Offset width, Offset entries, const Settings& settings);
+/// should. A share has settings.min_entries_per_thread to max_entries_per_thread.
+int threads_per_row(Offset width, Offset entries, const Settings& settings);
 
 /// Everything that follows from the lengths of the rows. A row, or a piece of one, has a `number`: rows theirs, and
 /// piece q has ~q, which is negative.
@@ -44,7 +44,7 @@ struct Layout {
   Partition partition;
   Array<Offset> block_rows;  ///< sub-blocks + 1: sub-block s has the places block_rows[s]..block_rows[s + 1]; those
                              ///< of the blocks come first, those of the empty rows last
-  Array<Index> threads;      ///< a row of each sub-block
+  Array<Index> threads;      ///< per row of each sub-block
   int group = 1;             ///< see Storage
   Array<Offset> piece_starts{0};  ///< long rows + 1: the first piece of each
   Array<Piece> pieces;
@@ -56,9 +56,9 @@ struct Layout {
   Index keys() const { return static_cast<Index>(partition.widths.size()) + 2; }
 };
 
-/// `lengths` counts the rows up to settings.longest_row, empty ones too; `long_rows` are the others, ascending.
-Layout make_layout(std::span<const LengthCount> lengths, std::span<const Index> long_rows, const Array<Offset>& offsets,
-                   const Settings& settings);
+/// `lengths` counts the rows of each length, as RowLengths does. `long_rows` are the entries of those longer than
+/// settings.longest_row, which are cut, ascending.
+Layout make_layout(std::span<const LengthCount> lengths, std::span<const Piece> long_rows, const Settings& settings);
 
 /// Which group a row or piece of this length belongs to; rows that were cut have the last one.
 WEFT_HOST_DEVICE inline Index key_of(Offset length, const Offset* widths, Index blocks) {

@@ -8,11 +8,11 @@
 // add up their sums in the end.
 namespace weft::WEFT_SIMT_NAMESPACE::bce {
 
+using simt::block_threads;
 using ::weft::bce::View;
-using ::weft::simt::block_threads;
 
-template <class V, int Batch, int Room, int LeastBlocks>
-__global__ void __launch_bounds__(block_threads, simt::resident_blocks(LeastBlocks, block_threads))
+template <class V, int Batch, int Room, int MinBlocks>
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
     bce_multiply(View<V> matrix, const SubBlock* schedule, Product<V> product) {
   const SubBlock block = schedule[blockIdx.x];
   const Index rows = block.rows, width = block.width;
@@ -65,26 +65,27 @@ __global__ void __launch_bounds__(block_threads) bce_add_pieces(View<V> matrix, 
   }
 }
 
-/// Long rows want few threads with much on its way each, or they drive one another's part of x out of the cache; short
-/// rows want many threads. Measured with sell, see bench/NOTES.md.
+/// Few rows at once where they are long, many where they are short, as in sell: see blocks_for_short_rows.
 template <class V>
 void multiply(const View<V>& matrix, std::span<const SubBlock> schedule, bool long_rows, const Product<V>& product,
               Stream stream) {
   const unsigned blocks = simt::blocks_for(static_cast<Offset>(schedule.size()), 1);
-  const auto launch = [&](auto batch, auto room, auto least_blocks) {
+  const auto launch = [&](auto batch, auto room, auto min_blocks) {
     simt::launch(
-        WEFT_KERNEL(bce_multiply<V, decltype(batch)::value, decltype(room)::value, decltype(least_blocks)::value>),
+        WEFT_KERNEL(bce_multiply<V, decltype(batch)::value, decltype(room)::value, decltype(min_blocks)::value>),
         blocks, block_threads, 0, stream, matrix, schedule.data(), product);
   };
   constexpr std::integral_constant<int, 4> four;
   constexpr std::integral_constant<int, 8> eight;
+  constexpr std::integral_constant<int, blocks_for_long_rows> few;
+  constexpr std::integral_constant<int, blocks_for_short_rows.of<V>()> many;
   with_room_for(product.count, [&](auto room) {
     if constexpr (decltype(room)::value > 1)
       launch(four, room, std::integral_constant<int, 1>());
     else if (long_rows)
-      launch(eight, room, four);
+      launch(eight, room, few);
     else
-      launch(four, room, std::integral_constant<int, sizeof(V) == 4 ? 8 : 6>());
+      launch(four, room, many);
   });
   if (matrix.long_rows > 0)
     simt::launch_early(WEFT_KERNEL(bce_add_pieces<V>), simt::blocks_for(matrix.long_rows, block_threads / 32),

@@ -17,7 +17,7 @@ struct SubBlock {
   Index threads = 1;
 };
 
-__global__ void __launch_bounds__(block_threads)
+static __global__ void __launch_bounds__(block_threads)
     bce_first_numbers(Offset sub_blocks, const Offset* block_rows, const Index* row_numbers, Index* to) {
   const Offset s = simt::global_thread_id();
   if (s < sub_blocks) to[s] = row_numbers[block_rows[s]];

@@ -4,6 +4,7 @@
 //  3. rows and pieces grouped by block, in their order (Algorithm 3 of the paper),
 //  4. the width of each sub-block, hence its place,
 //  5. columns and values.
+#include "facts/source_facts.hpp"
 #include "formats/bce/bce.hpp"
 #include "sparse/group_by_key.hpp"
 
@@ -17,13 +18,14 @@ Piece entries_of(Index number, const Array<Offset>& offsets, const Array<Piece>&
   return pieces[~number];
 }
 
-std::vector<Index> find_long_rows(Index rows, const Array<Offset>& offsets, Offset longest) {
-  std::vector<std::vector<Index>> found(static_cast<std::size_t>(rows / entry_grain + 1));
+std::vector<Piece> find_long_rows(Index rows, const Array<Offset>& offsets, Offset longest) {
+  std::vector<std::vector<Piece>> found(static_cast<std::size_t>(rows / entry_grain + 1));
   parallel_ranges(rows, entry_grain, [&](Offset begin, Offset end) {
     for (Offset row = begin; row < end; ++row)
-      if (offsets[row + 1] - offsets[row] > longest) found[begin / entry_grain].push_back(static_cast<Index>(row));
+      if (offsets[row + 1] - offsets[row] > longest)
+        found[begin / entry_grain].push_back({offsets[row], offsets[row + 1]});
   });
-  std::vector<Index> result;
+  std::vector<Piece> result;
   for (const auto& part : found) result.insert(result.end(), part.begin(), part.end());
   return result;
 }
@@ -87,16 +89,15 @@ void for_each_entry(const Storage<V>& storage, const Array<Offset>& offsets, F&&
 }  // namespace
 
 template <Value V>
-Storage<V> set_up(const Csr<V>& matrix, const Settings& settings) {
+Storage<V> set_up(const MatrixSource<V>& source, const Settings& settings) {
+  const Csr<V>& matrix = source.host();
+  const RowLengths& lengths = row_lengths(source);
   Storage<V> storage;
   storage.rows = matrix.rows;
-  std::vector<LengthCount> lengths = analyze_rows(matrix).row_lengths;
-  std::vector<Index> long_rows;
-  if (!lengths.empty() && lengths.back().length > settings.longest_row) {
+  std::vector<Piece> long_rows;
+  if (lengths.longest_row > settings.longest_row)
     long_rows = find_long_rows(matrix.rows, matrix.offsets, settings.longest_row);
-    std::erase_if(lengths, [&](const LengthCount& count) { return count.length > settings.longest_row; });
-  }
-  storage.layout = make_layout(lengths, long_rows, matrix.offsets, settings);
+  storage.layout = make_layout(lengths.row_lengths, long_rows, settings);
   group_rows(matrix, settings.longest_row, storage);
   measure_sub_blocks(matrix.offsets, storage);
   storage.positions = place_sub_blocks(storage.layout, storage.widths, settings.alignment);
@@ -116,8 +117,8 @@ void fill_values(Storage<V>& storage, const Array<Offset>& offsets, std::span<co
                  [&](Offset to, Offset from) { storage.values[to] = from < 0 ? V(0) : csr_values[from]; });
 }
 
-#define WEFT_INSTANTIATE(V)                                   \
-  template Storage<V> set_up(const Csr<V>&, const Settings&); \
+#define WEFT_INSTANTIATE(V)                                            \
+  template Storage<V> set_up(const MatrixSource<V>&, const Settings&); \
   template void fill_values(Storage<V>&, const Array<Offset>&, std::span<const V>);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 

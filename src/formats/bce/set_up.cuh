@@ -1,20 +1,22 @@
 #pragma once
 #include <algorithm>
 
+#include "facts/source_facts.hpp"
 #include "formats/bce/bce.hpp"
 #include "formats/bce/grouping.cuh"
+#include "formats/csr_on_device.cuh"
 
 // From csr to blocked ELL on a GPU (section 6.1 of the paper), with the same result as set_up.cpp:
-//  1. the matrix goes to the GPU as csr,
-//  2. a kernel counts the rows of each length and lists the long ones; the host makes the layout of these few numbers,
+//  1. the source puts the matrix on the GPU as csr, and counts the rows of each length,
+//  2. a kernel lists the long ones; the host makes the layout from these few numbers,
 //  3. rows and pieces are grouped by block (grouping.cuh),
 //  4. a kernel finds the width of each sub-block; the host places them,
 //  5. a kernel writes columns and values.
 namespace weft::WEFT_SIMT_NAMESPACE::bce {
 
+using simt::block_threads;
 using ::weft::bce::Settings;
 using ::weft::bce::Storage;
-using ::weft::simt::block_threads;
 
 /// bce::Storage in a GPU's memory; the kernels do without full_widths.
 template <class V>
@@ -35,23 +37,16 @@ struct DeviceStorage {
   }
 };
 
-/// rows_of[length] for lengths up to `longest`; the other rows to `long_rows`, in any order.
-__global__ void __launch_bounds__(block_threads)
-    bce_count_lengths(Index rows, const Offset* offsets, Index longest, Index* rows_of, Index* long_rows,
-                      Index* long_count) {
+/// The entries of the rows longer than `longest`, in any order.
+static __global__ void __launch_bounds__(block_threads)
+    bce_list_long_rows(Index rows, const Offset* offsets, Offset longest, Piece* long_rows, Index* count) {
   const std::int64_t row = simt::global_thread_id();
-  const Offset length = row < rows ? offsets[row + 1] - offsets[row] : -1;
-  const bool is_long = length > longest;
-  if (is_long) long_rows[simt::atomic_add(*long_count, 1)] = static_cast<Index>(row);
-  // Neighbouring rows are often of one length: a warp counts them together.
-  const Index bin = is_long ? -1 : static_cast<Index>(length);
-  const unsigned same = simt::match_any(simt::full_mask, bin);
-  if (bin >= 0 && simt::first_set(static_cast<std::uint32_t>(same)) - 1 == simt::lane_id())
-    simt::atomic_add(rows_of[bin], simt::popcount(static_cast<std::uint32_t>(same)));
+  if (row >= rows || offsets[row + 1] - offsets[row] <= longest) return;
+  long_rows[simt::atomic_add(*count, 1)] = {offsets[row], offsets[row + 1]};
 }
 
-/// A warp a sub-block: the longest of its rows, rounded up to a multiple of the threads that share one.
-__global__ void __launch_bounds__(block_threads)
+/// A warp per sub-block: the longest of its rows, rounded up to a multiple of the threads that share one.
+static __global__ void __launch_bounds__(block_threads)
     bce_measure(Offset sub_blocks, const Offset* block_rows, const Index* threads, const Index* row_numbers,
                 RowEntries entries, Index* widths) {
   const Offset s = simt::global_thread_id() / 32;
@@ -82,7 +77,7 @@ struct Filling {
   int group = 1;
 };
 
-/// A thread block a sub-block, which writes side by side; of each row it reads as many neighbours as lie together.
+/// A thread block per sub-block, which writes side by side; of each row it reads as many neighbours as lie together.
 template <class V>
 __global__ void __launch_bounds__(block_threads) bce_fill(Filling<V> filling) {
   WEFT_SHARED(Offset, begins, block_threads);
@@ -117,23 +112,21 @@ __global__ void __launch_bounds__(block_threads) bce_fill(Filling<V> filling) {
   for (Offset to = position + thread; to < filling.positions[s + 1]; to += block_threads) put(to, -1);
 }
 
-/// Counts the rows of each length on the GPU and makes the layout on the host.
-inline Layout make_layout(const DeviceBuffer<Offset>& offsets, const Array<Offset>& host_offsets, Index rows,
-                          const Settings& settings, Device device) {
-  const auto longest = static_cast<Index>(settings.longest_row);
-  const auto most_long_rows = static_cast<std::size_t>(host_offsets.back() / (settings.longest_row + 1) + 1);
-  DeviceBuffer<Index> counts(device, Array<Index>(static_cast<std::size_t>(longest) + 2, 0));
-  DeviceBuffer<Index> long_rows(device, most_long_rows);
-  simt::launch(WEFT_KERNEL(bce_count_lengths), simt::blocks_for(rows, block_threads), block_threads, 0, {}, rows,
-               offsets.data(), longest, counts.data(), long_rows.data(), counts.data() + longest + 1);
-  const Array<Index> rows_of = counts.download();
-  std::vector<LengthCount> lengths;
-  for (Index length = 0; length <= longest; ++length)
-    if (rows_of[length] > 0) lengths.push_back({length, rows_of[length]});
-  std::vector<Index> sorted(static_cast<std::size_t>(rows_of[longest + 1]));
-  ::weft::detail::copy_to_host(device, sorted.data(), long_rows.data(), sorted.size() * sizeof(Index), {});
-  std::sort(sorted.begin(), sorted.end());
-  return ::weft::bce::make_layout(lengths, sorted, host_offsets, settings);
+/// The rows that must be cut, ascending.
+inline std::vector<Piece> find_long_rows(const Offset* offsets, const RowLengths& lengths, const Settings& settings,
+                                         Device device) {
+  Index count = 0;
+  for (const LengthCount& found : lengths.row_lengths)
+    if (found.length > settings.longest_row) count += found.rows;
+  std::vector<Piece> sorted(static_cast<std::size_t>(count));
+  if (count == 0) return sorted;
+  DeviceBuffer<Index> counter(device, Array<Index>(1, 0));
+  DeviceBuffer<Piece> long_rows(device, sorted.size());
+  simt::launch(WEFT_KERNEL(bce_list_long_rows), simt::blocks_for(lengths.rows, block_threads), block_threads, 0, {},
+               lengths.rows, offsets, settings.longest_row, long_rows.data(), counter.data());
+  ::weft::detail::copy_to_host(device, sorted.data(), long_rows.data(), long_rows.bytes(), {});
+  std::ranges::sort(sorted, {}, &Piece::begin);
+  return sorted;
 }
 
 template <Value V>
@@ -154,17 +147,16 @@ void fill(DeviceStorage<V>& storage, const RowEntries& entries, const Index* csr
 }
 
 template <Value V>
-DeviceStorage<V> set_up_on_gpu(const Csr<V>& matrix, const Settings& settings, Device device) {
+DeviceStorage<V> set_up_on_gpu(const MatrixSource<V>& matrix, const Settings& settings, Device device) {
+  const Source<V> source = csr_on_device(matrix, device);
+  const RowLengths& lengths = row_lengths(matrix);
   DeviceStorage<V> storage;
-  storage.rows = matrix.rows;
-  const DeviceBuffer<Offset> offsets(device, matrix.offsets);
-  const DeviceBuffer<Index> csr_columns(device, matrix.columns);
-  const DeviceBuffer<V> csr_values(device, matrix.values);
-
-  storage.layout = make_layout(offsets, matrix.offsets, matrix.rows, settings, device);
+  storage.rows = source.rows;
+  storage.layout = ::weft::bce::make_layout(lengths.row_lengths,
+                                            find_long_rows(source.offsets, lengths, settings, device), settings);
   const Layout& layout = storage.layout;
   const DeviceBuffer<Piece> pieces(device, layout.pieces);
-  const RowEntries entries{matrix.rows, offsets.data(), pieces.data()};
+  const RowEntries entries{source.rows, source.offsets, pieces.data()};
   storage.block_rows = DeviceBuffer<Offset>(device, layout.block_rows);
   storage.threads = DeviceBuffer<Index>(device, layout.threads);
   storage.row_numbers = group_rows(layout, entries, settings.longest_row, device);
@@ -178,19 +170,17 @@ DeviceStorage<V> set_up_on_gpu(const Csr<V>& matrix, const Settings& settings, D
 
   storage.columns = DeviceBuffer<Index>(device, static_cast<std::size_t>(positions.back()));
   storage.values = DeviceBuffer<V>(device, static_cast<std::size_t>(positions.back()));
-  fill(storage, entries, csr_columns.data(), csr_values.data());
-  synchronize(device);  // before the csr arrays go
+  fill(storage, entries, source.columns, source.values);
+  synchronize(device);  // before the pieces go
   return storage;
 }
 
-/// New values in the order of csr.
+/// New values in the order of csr, whose offsets are given.
 template <Value V>
-void refill(DeviceStorage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values, Device device) {
-  const DeviceBuffer<Offset> csr_offsets(device, offsets);
+void refill(DeviceStorage<V>& storage, const Offset* offsets, const V* csr_values, Device device) {
   const DeviceBuffer<Piece> pieces(device, storage.layout.pieces);
-  const DeviceBuffer<V> values(device, csr_values);
-  fill(storage, {storage.rows, csr_offsets.data(), pieces.data()}, nullptr, values.data());
-  synchronize(device);
+  fill(storage, {storage.rows, offsets, pieces.data()}, nullptr, csr_values);
+  synchronize(device);  // before the pieces go
 }
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bce

@@ -1,4 +1,4 @@
-// The arrays of bce: the paper's examples, sub-blocks, threads a row, pieces of long rows, and the set-up on a GPU.
+// The arrays of bce: the paper's examples, sub-blocks, threads per row, pieces of long rows, and the set-up on a GPU.
 #include <gmock/gmock.h>
 
 #include "formats/bce/testing.hpp"
@@ -12,7 +12,7 @@ using test::random_rows;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
-/// As the paper stores it: by columns, one thread a row, nothing aligned.
+/// As the paper stores it: by columns, one thread per row, nothing aligned.
 Settings plain_settings() {
   Settings settings;
   settings.group = 1;
@@ -128,16 +128,16 @@ TEST(BceSetUp, LongRowsAreCutIntoPieces) {
 TEST(BceSetUp, NoThreadHasMoreThanItsShareOfTheMatrix) {
   Settings settings;
   settings.threads_to_fill = 1000;
-  EXPECT_EQ(threads_a_row(64, 64'000, settings), 1);
-  EXPECT_EQ(threads_a_row(65, 64'000, settings), 2);
-  EXPECT_EQ(threads_a_row(129, 64'000, settings), 4);
-  EXPECT_EQ(threads_a_row(513, 100'000'000, settings), 2);  // no share is more than 512
-  EXPECT_EQ(threads_a_row(64, 64, settings), 16);           // and none less than 4
-  EXPECT_EQ(threads_a_row(7, 7, settings), 1);
-  EXPECT_EQ(threads_a_row(8, 8, settings), 2);
-  EXPECT_EQ(threads_a_row(2048, 64'000, settings), 32);
+  EXPECT_EQ(threads_per_row(64, 64'000, settings), 1);
+  EXPECT_EQ(threads_per_row(65, 64'000, settings), 2);
+  EXPECT_EQ(threads_per_row(129, 64'000, settings), 4);
+  EXPECT_EQ(threads_per_row(513, 100'000'000, settings), 2);  // no share is more than 512
+  EXPECT_EQ(threads_per_row(64, 64, settings), 16);           // and none less than 4
+  EXPECT_EQ(threads_per_row(7, 7, settings), 1);
+  EXPECT_EQ(threads_per_row(8, 8, settings), 2);
+  EXPECT_EQ(threads_per_row(2048, 64'000, settings), 32);
   settings.threads = 4;
-  EXPECT_EQ(threads_a_row(1, 1'000'000, settings), 4);
+  EXPECT_EQ(threads_per_row(1, 1'000'000, settings), 4);
 }
 
 /// Row lengths of many kinds, with empty rows and long ones.
@@ -173,22 +173,12 @@ TEST(BceSetUp, HoldsTheMatrixForRandomRowsAndSettings) {
   }
 }
 
-template <Value V>
-Storage<V> set_up_on([[maybe_unused]] Device device, const Csr<V>& matrix, const Settings& settings) {
-#ifdef WEFT_HAS_CUDA
-  if (device.kind() == Device::Kind::gpu) return on_cuda::bce::set_up(matrix, settings, device);
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (device.kind() == Device::Kind::emulator) return on_emulator::bce::set_up(matrix, settings, device);
-#endif
-  return set_up(matrix, settings);
-}
-
 /// The arrays that a GPU's set-up gives otherwise than the CPU's.
 template <Value V>
 std::string differences_on(const test::Place& place, const Csr<V>& matrix, const Settings& settings) {
   const test::PlaceScope scope(place);
-  return differences(set_up(matrix, settings), set_up_on(place.device, matrix, settings));
+  return differences(set_up(matrix, settings),
+                     WEFT_ON_DEVICE(place.device, bce::set_up<V>)(matrix, settings, place.device));
 }
 
 TEST(BceSetUp, OnAGpuGivesTheSameArrays) {

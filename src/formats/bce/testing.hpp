@@ -15,6 +15,11 @@ std::vector<T> to_vector(const Array<T>& array) {
   return {array.begin(), array.end()};
 }
 
+template <Value V>
+Storage<V> set_up(const Csr<V>& matrix, const Settings& settings) {
+  return set_up(MatrixSource<V>(matrix), settings);
+}
+
 /// Empty when `storage` holds `matrix` as Storage's comment says, else what is wrong.
 template <Value V>
 std::string check(const Storage<V>& storage, const Csr<V>& matrix, const Settings& settings) {

@@ -1,8 +1,7 @@
 #pragma once
 #include <weft/buffer.hpp>
 
-#include "simt/simt.hpp"
-#include "sparse/source_state.hpp"
+#include "formats/csr_on_device.cuh"
 
 // The blocks of a matrix, found on a GPU.
 namespace weft::WEFT_SIMT_NAMESPACE::bro_sell {
@@ -15,11 +14,9 @@ struct PatternView {
   const Index* columns = nullptr;
 };
 
-/// The pattern of a source, single entries. Valid as long as the source is.
-template <Value V>
-PatternView pattern_of(const MatrixSource<V>& source, Device device) {
-  const Index* const columns = source.state().on_device(device).columns.data();
-  return {1, source.rows(), source.state().offsets64(device).data(), columns};
+template <class V>
+PatternView pattern_of(const Source<V>& csr) {
+  return {1, csr.rows, csr.offsets, csr.columns};
 }
 
 /// Owns the arrays of a pattern, or refers to those of the matrix where blocks are single entries.
@@ -30,8 +27,6 @@ class PatternOnDevice {
 
   const PatternView& view() const { return view_; }
   Offset count() const { return count_; }  ///< blocks
-  /// Only where blocks are larger than 1.
-  Array<Offset> download_offsets() const { return offsets_.download(); }
 
  private:
   PatternView view_;

@@ -3,6 +3,7 @@
 #include "formats/bro_sell/packing.hpp"
 #include "formats/gpu_builder.hpp"
 #include "formats/registry.hpp"
+#include "formats/sell/sell.hpp"
 
 namespace weft::bro_sell {
 
@@ -60,7 +61,9 @@ int block_for(const MatrixSource<V>& source, const BuildOptions& options);
 Pattern find_pattern(Index rows, const Array<Offset>& offsets, const Array<Index>& columns, int block);
 
 /// What the user has not given, by the lengths of the (block) rows.
-Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::size_t value_bytes);
+template <Value V>
+Shape choose_shape(int block, const sell::RowsToCut& rows, const BuildOptions& options);
+using ShapeChooser = Shape (*)(int block, const sell::RowsToCut& rows, const BuildOptions& options);
 
 /// The width that all slices get if it costs little padding, else 0. `columns` are those of all slices together.
 Index equal_width(Index widest, Offset columns, Offset slices);
@@ -103,7 +106,7 @@ struct Singles {
   Array<Index> order;
 };
 Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows, int block,
-                    const BuildOptions& options, std::size_t value_bytes);
+                    const BuildOptions& options, ShapeChooser choose);
 
 /// Writes the values, in csr's order, to their places.
 template <Value V>

@@ -12,17 +12,18 @@
 
 namespace weft::bro_sell {
 
-Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::size_t value_bytes) {
+template <Value V>
+Shape choose_shape(int block, const sell::RowsToCut& rows, const BuildOptions& options) {
   // sell knows which sigma and t suit rows of these lengths.
-  const sell::Shape like = sell::choose_shape(pattern.offsets, pattern.rows, options, value_bytes);
+  const sell::Shape like = sell::choose_shape<V>(rows, options);
   const bool cpu = options.device.is_cpu();
   Shape shape;
-  shape.block = pattern.block;
+  shape.block = block;
   shape.slice_rows = like.slice_rows;
   shape.window = like.window;
   shape.threads = like.threads;
   shape.pack = cpu ? 1 : 4;
-  shape.may_widen = !cpu && pattern.block == 1 && shape.threads == 1;
+  shape.may_widen = !cpu && block == 1 && shape.threads == 1;
   return shape;
 }
 
@@ -35,15 +36,16 @@ void require_sensible(Offset entries, Offset max_words, Offset nonzeros, std::si
 }
 
 Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows, int block,
-                    const BuildOptions& options, std::size_t value_bytes) {
+                    const BuildOptions& options, ShapeChooser choose) {
   // The listed rows as if they were a matrix of their own.
   const auto rows = static_cast<Index>(block_rows.size() * static_cast<std::size_t>(block));
   const auto row_at = [&](Offset i) { return block_rows[i / block] * block + static_cast<Index>(i % block); };
-  Pattern own{1, rows, Array<Offset>(static_cast<std::size_t>(rows) + 1), {}};
-  for (Index i = 0; i < rows; ++i) own.offsets[i] = offsets[row_at(i) + 1] - offsets[row_at(i)];
-  prefix_sum(own.offsets.data(), rows);
-  Singles singles{choose_shape(own, options, value_bytes), Array<Index>(static_cast<std::size_t>(rows))};
-  const Array<Index> sorted = sell::sorted_rows(own.offsets, rows, singles.shape.window);
+  Array<Offset> own(static_cast<std::size_t>(rows) + 1);
+  for (Index i = 0; i < rows; ++i) own[i] = offsets[row_at(i) + 1] - offsets[row_at(i)];
+  prefix_sum(own.data(), rows);
+  Singles singles{choose(1, {Device::cpu(), own.data(), rows, own.back()}, options),
+                  Array<Index>(static_cast<std::size_t>(rows))};
+  const Array<Index> sorted = sorted_rows(own, rows, singles.shape.window);
   for (Index i = 0; i < rows; ++i) singles.order[i] = row_at(sorted.empty() ? i : sorted[i]);
   return singles;
 }
@@ -54,12 +56,13 @@ Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& opti
   const Csr<V>& matrix = source.host();
   const int block = block_for(source, options);
   const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
-  const Shape shape = choose_shape(pattern, options, sizeof(V));
+  const sell::RowsToCut rows{Device::cpu(), pattern.offsets.data(), pattern.rows, pattern.offsets.back()};
+  const Shape shape = choose_shape<V>(block, rows, options);
   Part<V> whole = measure_part(matrix, pattern, shape, {});
   if (whole.masked_slices > 0) {
     Split split = split_by_bytes(matrix, pattern, whole);
     if (!split.singles.empty()) {
-      Singles singles = cut_singles(matrix.offsets, split.singles, block, options, sizeof(V));
+      Singles singles = cut_singles(matrix.offsets, split.singles, block, options, &choose_shape<V>);
       const Pattern single = find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1);
       storage.singles = measure_part(matrix, single, singles.shape, std::move(singles.order));
       finish_part(matrix, single, storage.singles, options);
@@ -180,7 +183,9 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const MatrixSource<V>&, const BuildOptions&);
+#define WEFT_INSTANTIATE(V)                                                         \
+  template Shape choose_shape<V>(int, const sell::RowsToCut&, const BuildOptions&); \
+  template Storage<V> build_storage<V>(const MatrixSource<V>&, const BuildOptions&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell

@@ -145,7 +145,7 @@ Part<V> measure_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& 
   Part<V> part;
   part.shape = shape;
   part.rows = order.empty() ? pattern.rows : static_cast<Index>(order.size());
-  part.order = order.empty() ? sell::sorted_rows(pattern.offsets, pattern.rows, shape.window) : std::move(order);
+  part.order = order.empty() ? sorted_rows(pattern.offsets, pattern.rows, shape.window) : std::move(order);
   const Index c = shape.slice_rows;
   const Offset slots = Offset(part.rows) * shape.threads;
   part.slices = Array<Slice>(static_cast<std::size_t>((slots + c - 1) / c));

@@ -21,18 +21,21 @@ template <Value V>
 DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BuildOptions& options) {
   const Device device = options.device;
   SourceState<V>& state = source.state();
+  const Source<V> csr = csr_on_device(source, device);
   DeviceLayouts layouts =
       lay_out({.device = device,
-               .matrix = pattern_of(source, device),
+               .matrix = pattern_of(csr),
                .nonzeros = source.nonzeros(),
                .block = ::weft::bro_sell::block_for(source, options),
                .value_bytes = sizeof(V),
+               .rows = ::weft::sell::rows_to_cut(source, device),
+               .choose_shape = &::weft::bro_sell::choose_shape<V>,
                .options = options,
                .host_offsets = [&state]() -> const Array<Offset>& { return state.host_offsets(); }});
   const auto with_values = [&](DeviceLayout layout) {
     const auto entries = static_cast<std::size_t>(layout.entries);
     DevicePart<V> part{std::move(layout), DeviceBuffer<V>(device, entries)};
-    place_values(device, state.offsets64(device).data(), state.on_device(device).values.data(), part);
+    place_values(device, csr.offsets, csr.values, part);
     return part;
   };
   return {with_values(std::move(layouts.blocks)), with_values(std::move(layouts.singles))};

@@ -107,12 +107,13 @@ DeviceLayouts lay_out(const SetupInput& input) {
   if (input.matrix.rows == 0) return layouts;
   const int block = input.block;
   const PatternOnDevice pattern(input.device, input.matrix, input.nonzeros, block);
-  const Array<Offset> offsets = block == 1 ? input.host_offsets() : pattern.download_offsets();
   const Index rows = pattern.view().rows;
-  const Shape shape = choose_shape({block, rows, offsets, {}}, input.options, input.value_bytes);
-  Measured whole =
-      measure(input, pattern.view(), shape,
-              sorted_rows_on_device(input.device, pattern.view().offsets, offsets, rows, shape.window), rows);
+  const Shape shape = input.choose_shape(
+      block,
+      block == 1 ? input.rows : ::weft::sell::RowsToCut{input.device, pattern.view().offsets, rows, pattern.count()},
+      input.options);
+  Measured whole = measure(input, pattern.view(), shape,
+                           sorted_rows_on_device(input.device, pattern.view().offsets, rows, shape.window), rows);
   if (block == 1) {
     layouts.singles = finish(input, pattern.view(), std::move(whole));
     return layouts;
@@ -127,7 +128,7 @@ DeviceLayouts lay_out(const SetupInput& input) {
       };
       if (!rows_of.blocks.empty()) layouts.blocks = part(pattern.view(), shape, rows_of.blocks);
       const Singles singles =
-          cut_singles(input.host_offsets(), rows_of.singles, block, input.options, input.value_bytes);
+          cut_singles(input.host_offsets(), rows_of.singles, block, input.options, input.choose_shape);
       layouts.singles = part(input.matrix, singles.shape, singles.order);
       return layouts;
     }

@@ -42,6 +42,8 @@ struct SetupInput {
   Offset nonzeros = 0;
   int block = 1;
   std::size_t value_bytes = 0;
+  ::weft::sell::RowsToCut rows;  // of the matrix, for single entries
+  ::weft::bro_sell::ShapeChooser choose_shape = nullptr;
   const BuildOptions& options;
   std::function<const Array<Offset>&()> host_offsets;  // called where they are needed
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "formats/csr/testing.hpp"
+#include "formats/csr/tuning.hpp"
 #include "reference.hpp"
 #include "simt/tuning.hpp"
 #include "structures.hpp"

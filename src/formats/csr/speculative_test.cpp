@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "formats/csr/testing.hpp"
+#include "formats/csr/tuning.hpp"
 #include "reference.hpp"
 #include "structures.hpp"
 

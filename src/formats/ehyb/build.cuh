@@ -72,17 +72,18 @@ DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BlockChoic
                                  Rows& rows) {
   const Device device = options.device;
   const Csr<V>& matrix = source.host();
-  const PatternView csr = bro_sell::pattern_of(source, device);
+  const Source<V> csr = csr_on_device(source, device);
+  const PatternView single = bro_sell::pattern_of(csr);
   const bool square = matrix.rows == matrix.cols;
   int block = choice.size;
-  std::optional<PatternOnDevice> pattern(std::in_place, device, csr, source.nonzeros(), block);
+  std::optional<PatternOnDevice> pattern(std::in_place, device, single, source.nonzeros(), block);
   const bool all_full = pattern->count() * block * block == source.nonzeros();
   std::optional<Blocks> on_host;
   if (!all_full) {
     on_host = ::weft::ehyb::find_blocks(matrix, choice);
     if (on_host->pattern.block != block) {
       block = on_host->pattern.block;
-      pattern.emplace(device, csr, source.nonzeros(), block);
+      pattern.emplace(device, single, source.nonzeros(), block);
     }
   }
 
@@ -110,9 +111,9 @@ DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BlockChoic
     ::weft::ehyb::lay_out_extra(matrix, *on_host, laid_out);
     layout = upload_layout(device, laid_out);
   }
-  fill_columns(device, csr, pattern->view(), caches, *layout);
+  fill_columns(device, single, pattern->view(), caches, *layout);
   DeviceStorage<V> storage = with_room_for_values<V>(device, std::move(*layout));
-  place_values(device, csr.offsets, source.nonzeros(), source.state().on_device(device).values.data(), storage);
+  place_values(device, csr.offsets, source.nonzeros(), csr.values, storage);
   return storage;
 }
 

@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "core/simd.hpp"
+#include "formats/cpu_product.hpp"
 #include "formats/sell/sell.hpp"
 
 namespace weft::sell::WEFT_ISA_NAMESPACE {
@@ -9,14 +10,7 @@ namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
-constexpr Index most_slice_rows = 64;
-constexpr Offset bytes_ahead = 4096;  // of values: asked for early, as in csr
-
-template <class V>
-inline void store(const Product<V>& product, int j, Index row, V sum) {
-  V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)];
-  target = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * target;
-}
+constexpr Offset bytes_ahead = 4096;  // of values: prefetched, as in csr
 
 /// Adds the columns that hold no padding, C rows side by side, to their sums. C is known to the compiler.
 template <Index C, class V, class Column>
@@ -38,14 +32,14 @@ inline void add_full_columns(const V* values, const Column* columns, Index count
   for (Index p = 0; p < parts; ++p) simd::store(running[p], sums + p * lanes);
 }
 
-/// The same for any number of rows a slice.
+/// The same for any number of rows per slice.
 template <class V, class Column>
 inline void add_full_columns(const V* values, const Column* columns, Index rows, Index count, const V* x, V* sums) {
   for (Index k = 0; k < count; ++k, values += rows, columns += rows)
     for (Index i = 0; i < rows; ++i) sums[i] += values[i] * x[columns[i]];
 }
 
-/// C is the number of rows a slice, or 0 if it is only known in the matrix.
+/// C is the number of rows per slice, or 0 if it is only known in the matrix.
 template <Index C, class V, class Column>
 void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index s, const Column* columns, const V* x) {
   const Slice& slice = matrix.slices[s];
@@ -57,7 +51,7 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
   // The slice stays in the cache from one vector to the next.
   for (int j = 0; j < product.count; ++j) {
     const V* const xj = x + static_cast<std::size_t>(j) * product.x_stride;
-    V sums[C > 0 ? C : most_slice_rows] = {};
+    V sums[C > 0 ? C : max_slice_rows] = {};
     if constexpr (C > 0)
       add_full_columns<C>(values, columns, full, xj, sums);
     else
@@ -68,7 +62,7 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
         if (columns[place] != padding_column<Column>) sums[i] += values[place] * xj[columns[place]];
       }
     for (Index i = 0; i < count; ++i)
-      store(product, j, matrix.order ? matrix.order[first + i] : static_cast<Index>(first + i), sums[i]);
+      simd::store_sum(product, matrix.order ? matrix.order[first + i] : first + i, j, sums[i]);
   }
 }
 

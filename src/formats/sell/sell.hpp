@@ -3,10 +3,14 @@
 #include "formats/column_groups.hpp"
 #include "formats/gpu_builder.hpp"
 #include "formats/registry.hpp"
+#include "formats/sorted_rows.hpp"
 
 namespace weft::sell {
 
 const Format& format();
+
+constexpr Index max_slice_rows = 64;  ///< C; kernels have room for the sums of so many rows
+constexpr Index gpu_slice_rows = 32;  ///< unless the user gives C: a warp
 
 /// How a matrix is cut, with the papers' letters.
 struct Shape {
@@ -29,14 +33,14 @@ struct Slice {
 };
 
 /// A matrix in slices. Slot i is row order[i]; slice s holds the slots from s * C on, and the last may have room for
-/// more rows than there are: that is padding, as is what lies behind a row's end. Slices begin at multiples of 8.
+/// more rows than there are: that is padding, as is what follows a row's end. Slices begin at multiples of 8.
 template <class V>
 struct Storage {
   Shape shape;
   Index rows = 0;
   Array<Index> order;  ///< empty when rows are not sorted
   Array<Slice> slices;
-  Array<Index> shortest;         ///< a slice: columns before this one hold no padding
+  Array<Index> shortest;         ///< per slice: columns before this one hold no padding
   Array<std::uint16_t> columns;  ///< in units of 16 bits
   Array<V> values;
   bool equally_wide = false;  ///< slice s begins at s * width * C
@@ -56,12 +60,26 @@ struct Census {
 /// Whether to make all slices equally wide. That needs columns of one kind and costs padding: 3 % at most.
 bool worth_widening(const Shape& shape, const Census& census, Index slices);
 
-/// Chooses what the user has not given, by the lengths of the rows.
-Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions& options, std::size_t value_bytes);
+/// The row offsets that a shape is chosen by, on the host or on a device.
+struct RowsToCut {
+  Device device = Device::cpu();  ///< of the offsets
+  const Offset* offsets = nullptr;
+  Index rows = 0;
+  Offset entries = 0;
+};
 
-/// The rows of each window sorted by length, longest first; rows of the same length keep their order. Empty when
-/// windows hold one row.
-Array<Index> sorted_rows(const Array<Offset>& offsets, Index rows, Index window);
+/// Those of a matrix, from where it is: from the device only if it came from there.
+template <Value V>
+RowsToCut rows_to_cut(const MatrixSource<V>& source, Device device) {
+  SourceState<V>& state = source.state();
+  if (!device.is_cpu() && source.device() == device)
+    return {device, state.offsets64(device).data(), source.rows(), source.nonzeros()};
+  return {Device::cpu(), state.host_offsets().data(), source.rows(), source.nonzeros()};
+}
+
+/// Chooses what the user has not given, by the lengths of the rows. Of offsets on a device it fetches some stretches.
+template <Value V>
+Shape choose_shape(const RowsToCut& rows, const BuildOptions& options);
 
 /// The whole set-up on the CPU, linear and parallel.
 template <Value V>
@@ -93,13 +111,6 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, c
 
 WEFT_DECLARE_GPU_BUILDER(sell)
 // For tests: the set-up on the GPU, copied back. It leaves `shortest` empty.
-namespace weft::on_cuda::sell {
-template <Value V>
-::weft::sell::Storage<V> build_storage(const Csr<V>& matrix, const ::weft::sell::Shape& shape,
-                                       const BuildOptions& options);
-}
-namespace weft::on_emulator::sell {
-template <Value V>
-::weft::sell::Storage<V> build_storage(const Csr<V>& matrix, const ::weft::sell::Shape& shape,
-                                       const BuildOptions& options);
-}
+WEFT_DECLARE_ON_DEVICES(sell, template <Value V>::weft::sell::Storage<V> build_storage(const MatrixSource<V>& source,
+                                                                                       const ::weft::sell::Shape& shape,
+                                                                                       const BuildOptions& options);)

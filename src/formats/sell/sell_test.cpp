@@ -12,7 +12,7 @@
 #include <random>
 #include <set>
 
-#include "formats/csr/testing.hpp"
+#include "formats/testing.hpp"
 
 namespace weft::sell {
 namespace {
@@ -203,18 +203,44 @@ TEST(Sell, RefusesTooMuchPaddingAndSaysHowMuch) {
 }
 
 TEST(Sell, ChoosesBySight) {
-  const auto details = [](const Csr<double>& matrix, Device device) {
-    return build_storage(matrix, choose_shape(matrix.offsets, matrix.rows, {.device = device, .variant = {}}, 8), {})
-        .shape;
+  const auto chosen = [](const Csr<double>& matrix, Device device) {
+    return choose_shape<double>(rows_to_cut(MatrixSource<double>(matrix), device), {.device = device});
   };
   // Rows of one length need no sorting; rows of two that alternate do.
   std::vector<Index> lengths(2000, 6);
-  EXPECT_EQ(details(rows_of(lengths, 100, 100, 1), Device::gpu()).window, 1);
+  EXPECT_EQ(chosen(rows_of(lengths, 100, 100, 1), Device::gpu()).window, 1);
   for (std::size_t r = 0; r < lengths.size(); r += 2) lengths[r] = 2;
-  EXPECT_EQ(details(rows_of(lengths, 100, 100, 1), Device::gpu()).window, 256);
+  EXPECT_EQ(chosen(rows_of(lengths, 100, 100, 1), Device::gpu()).window, 256);
   // Few long rows get several threads each.
-  EXPECT_EQ(details(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::gpu()).threads, 32);
-  EXPECT_EQ(details(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::cpu()).threads, 1);
+  EXPECT_EQ(chosen(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::gpu()).threads, 32);
+  EXPECT_EQ(chosen(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::cpu()).threads, 1);
+}
+
+TEST(Sell, IsRuledOutByTheRowsThatASliceHasOnTheDevice) {
+  RowLengths lengths;
+  lengths.rows = 500;
+  lengths.nonzeros = 1000;
+  const auto ruled_out = [&](Index longest, Device device) {
+    lengths.longest_row = longest;
+    return !format().rules_out(lengths, device).empty();
+  };
+  EXPECT_FALSE(ruled_out(6, Device::gpu()));
+  EXPECT_TRUE(ruled_out(7, Device::gpu()));    // 32 * 7 of 1000
+  EXPECT_FALSE(ruled_out(25, Device::cpu()));  // 8 * 25
+  EXPECT_TRUE(ruled_out(26, Device::cpu()));
+}
+
+TEST(Sell, MultipliesWithTheLargestSlices) {
+  const ParameterInfo c = format().info.parameters.front();
+  ASSERT_EQ(c.name, "c");
+  EXPECT_EQ(c.most, max_slice_rows);  // for which kernels have room
+  const Csr<double> matrix = rows_of(random_lengths(200, 9, 3), 300, 300, 4);
+  auto planned = plan(matrix, {.format = "sell:c=" + std::to_string(c.most)});
+  std::vector<double> x(300), y(200), expected(200);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 7) - 3;
+  planned.apply(x, y);
+  reference_apply<double>(Op::none, 1.0, matrix, x, 0.0, expected);
+  EXPECT_EQ(y, expected);
 }
 
 class SellOnDevices : public ::testing::TestWithParam<test::Place> {};
@@ -222,17 +248,8 @@ INSTANTIATE_TEST_SUITE_P(Places, SellOnDevices, ::testing::ValuesIn(test::places
                          [](const auto& place) { return test::name_of(place.param); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SellOnDevices);
 
-template <Value V>
-Storage<V> built_on([[maybe_unused]] Device device, [[maybe_unused]] const Csr<V>& matrix,
-                    [[maybe_unused]] const Shape& shape) {
-  [[maybe_unused]] const BuildOptions options{.device = device, .variant = {}};
-#ifdef WEFT_HAS_CUDA
-  if (device.kind() == Device::Kind::gpu) return on_cuda::sell::build_storage(matrix, shape, options);
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (device.kind() == Device::Kind::emulator) return on_emulator::sell::build_storage(matrix, shape, options);
-#endif
-  throw Error(ErrorCode::no_device, "no kernels in this build");
+Storage<double> built_on(Device device, const MatrixSource<double>& source, const Shape& shape) {
+  return WEFT_ON_DEVICE(device, sell::build_storage<double>)(source, shape, {.device = device});
 }
 
 template <class T>
@@ -262,6 +279,45 @@ TEST_P(SellOnDevices, ColumnsAreShortExactlyWhereTheyFit) {
   const Shape shape{.slice_rows = 4, .group = 4};
   const Storage<double> built = built_on(GetParam().device, slices_at_the_limit(), shape);
   EXPECT_TRUE(same(built.slices, build_storage(slices_at_the_limit(), shape, {}).slices));
+}
+
+TEST_P(SellOnDevices, SortsWindowsOfAnySizeAsTheHostDoes) {
+  const test::PlaceScope scope(GetParam());
+  const Csr<double> matrix = rows_of(random_lengths(40000, 3, 5), 10, 10, 6);
+  for (const Index window : {32768, 32769}) {  // sorted by a block, and on the host
+    const Shape shape{.slice_rows = 32, .window = window, .group = 4};
+    EXPECT_TRUE(same(built_on(GetParam().device, matrix, shape).order, sorted_rows(matrix.offsets, 40000, window)));
+  }
+}
+
+TEST_P(SellOnDevices, IsMadeFromArraysOnTheDevice) {
+  const test::PlaceScope scope(GetParam());
+  const Device device = GetParam().device;
+  const Csr<double> matrix = rows_of(random_lengths(700, 40, 11), 100000, 90000, 12);
+  for (const char* name : {"sell", "sell:c=7:sigma=100", "sell:t=8", "sell:sigma=1"}) {
+    test::expect_same_from_device<std::int32_t>(name, device, matrix);
+    test::expect_same_from_device<Offset>(name, device, matrix);
+  }
+  const auto equal = rows_of(std::vector<Index>(700, 7), 1000, 60, 13);
+  test::expect_same_from_device<Offset>("sell", device, equal);
+}
+
+// Of a large matrix, stretches of the offsets are enough.
+TEST_P(SellOnDevices, ChoosesItsWindowByStretchesOfOffsetsOnTheDevice) {
+  if (GetParam().lane_order > 0) GTEST_SKIP() << "no kernel runs";
+  const Device device = GetParam().device;
+  constexpr Index rows = 1000000;
+  Array<Offset> offsets(rows + 1);
+  offsets[0] = 0;
+  for (Index row = 0; row < rows; ++row) offsets[row + 1] = offsets[row] + (row < rows / 2 ? 5 : row * 7 % 10);
+  const DeviceBuffer<Offset> there(device, offsets);
+  const BuildOptions options{.device = device};
+  const Shape expected = choose_shape<double>({Device::cpu(), offsets.data(), rows, offsets[rows]}, options);
+  const std::size_t before = simt::memory_use().downloaded;
+  const Shape shape = choose_shape<double>({device, there.data(), rows, offsets[rows]}, options);
+  EXPECT_EQ(shape.window, expected.window);
+  EXPECT_GT(shape.window, 1);
+  EXPECT_EQ(simt::memory_use().downloaded - before, 16u * (16384 + 1) * sizeof(Offset));
 }
 
 /// Rows of one to nine entries, none in column 0, where x is infinite: only padding could meet it. With many columns

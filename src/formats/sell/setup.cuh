@@ -3,7 +3,6 @@
 #include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
 #include "formats/sort_windows.cuh"
-#include "simt/scan.cuh"
 
 // The set-up of sell on a GPU. It delivers the same arrays as build_storage on the CPU, bit by bit.
 namespace weft::WEFT_SIMT_NAMESPACE::sell {
@@ -14,7 +13,7 @@ using ::weft::sell::Slice;
 
 /// Widths, bases and sizes of all slices, and what they add up to.
 template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(simt::block_threads)
     sell_measure_slices(Source<V> source, const Index* order, Shape shape, Index slices, Slice* to, Offset* entries,
                         Offset* units, Census* census) {
   const Offset s = simt::global_thread_id();
@@ -55,8 +54,9 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
 }
 
 /// Gives every slice its place: that of the running sums, or, when `width` is given, all the same size.
-__global__ void sell_lay_out(Slice* slices, Index count, const Offset* entries, const Offset* units, Index width,
-                             Index slice_rows) {
+static __global__ void __launch_bounds__(simt::block_threads)
+    sell_lay_out(Slice* slices, Index count, const Offset* entries, const Offset* units, Index width,
+                 Index slice_rows) {
   const Offset s = simt::global_thread_id();
   if (s >= count) return;
   Slice& slice = slices[s];
@@ -72,9 +72,9 @@ __global__ void sell_lay_out(Slice* slices, Index count, const Offset* entries, 
 
 constexpr int fill_lanes = 4;  // threads that copy a row: they find 4 neighbours in csr and in a group
 
-/// Copies the entries to their places, and padding behind each row. Without columns, only values are written.
+/// Copies the entries to their places, and padding after each row. Without columns, only values are written.
 template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(simt::block_threads)
     sell_fill(Source<V> source, const Index* order, Shape shape, const Slice* slices, Index slice_count,
               std::uint16_t* columns, V* values) {
   const Offset thread = simt::global_thread_id();
@@ -131,7 +131,7 @@ struct DeviceStorage {
 
 template <class V>
 void fill(Device device, const Source<V>& source, DeviceStorage<V>& storage, bool with_columns) {
-  constexpr int threads = ::weft::simt::block_threads;
+  constexpr int threads = simt::block_threads;
   const Offset slots = static_cast<Offset>(storage.slice_count) * storage.shape.slice_rows;
   simt::launch(WEFT_KERNEL(sell_fill<V>), simt::blocks_for(slots * fill_lanes, threads), threads, 0, {}, source,
                storage.order_data(), storage.shape, std::as_const(storage.slices).data(), storage.slice_count,
@@ -140,17 +140,18 @@ void fill(Device device, const Source<V>& source, DeviceStorage<V>& storage, boo
 }
 
 /// 1. The order of the rows; 2. what each slice needs; 3. where it lies; 4. the entries.
-template <class V>
-DeviceStorage<V> build_on_device(Device device, const Source<V>& source, const Array<Offset>& offsets,
-                                 const Shape& shape, const BuildOptions& options) {
-  constexpr int threads = ::weft::simt::block_threads;
+template <Value V>
+DeviceStorage<V> build_on_device(const MatrixSource<V>& matrix, const Shape& shape, const BuildOptions& options) {
+  constexpr int threads = simt::block_threads;
+  const Device device = options.device;
+  const Source<V> source = csr_on_device(matrix, device);
   DeviceStorage<V> storage;
   storage.shape = shape;
   storage.rows = source.rows;
   storage.slice_count =
       static_cast<Index>((static_cast<Offset>(source.rows) + shape.slice_rows - 1) / shape.slice_rows);
   const auto slices = static_cast<std::size_t>(storage.slice_count);
-  storage.order = sorted_rows_on_device(device, source.offsets, offsets, source.rows, shape.window);
+  storage.order = sorted_rows_on_device(device, source.offsets, source.rows, shape.window);
 
   storage.slices = DeviceBuffer<Slice>(device, slices);
   DeviceBuffer<Offset> entries(device, slices + 1), units(device, slices + 1);
@@ -171,7 +172,7 @@ DeviceStorage<V> build_on_device(Device device, const Source<V>& source, const A
     simt::exclusive_scan(device, units.data(), storage.slice_count);
     ::weft::detail::copy_to_host(device, &stored_units, units.data() + storage.slice_count, sizeof stored_units, {});
   }
-  require_little_padding("sell", stored, offsets.back(), sizeof(V) + 2, options, "bce");
+  require_little_padding("sell", stored, matrix.nonzeros(), sizeof(V) + 2, options, "bce");
   simt::launch(WEFT_KERNEL(sell_lay_out), blocks, threads, 0, {}, storage.slices.data(), storage.slice_count,
                std::as_const(entries).data(), std::as_const(units).data(), width, shape.slice_rows);
   storage.values = DeviceBuffer<V>(device, static_cast<std::size_t>(stored));

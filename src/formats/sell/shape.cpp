@@ -1,5 +1,6 @@
 // Which C, sigma and t suit a matrix.
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -13,35 +14,22 @@ constexpr Index stretch = 16384;                            // rows looked at to
 constexpr Index windows[] = {1, 256, 1024, 4096, stretch};  // tried in this order
 constexpr double sorting_costs = 0.02;  // as much as so many more entries: the order itself, and y and x out of order
 constexpr double worth_a_larger_window = 0.01;  // of the entries, saved by a larger window
-constexpr Offset most_stretches = 16;           // looked at in a large matrix
-
-/// Sorts lengths in descending order; they are counted if the longest is not out of proportion.
-void sort_descending(std::vector<Index>& lengths, std::size_t begin, std::size_t end, std::vector<Index>& counts) {
-  const auto first = lengths.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = lengths.begin() + static_cast<std::ptrdiff_t>(end);
-  const Index longest = *std::max_element(first, last);
-  if (static_cast<std::size_t>(longest) > 4 * (end - begin)) return std::sort(first, last, std::greater<>());
-  counts.assign(static_cast<std::size_t>(longest) + 1, 0);
-  for (auto length = first; length != last; ++length) ++counts[static_cast<std::size_t>(*length)];
-  auto to = first;
-  for (Index length = longest; length >= 0; --length) {
-    const Index count = counts[static_cast<std::size_t>(length)];
-    std::fill_n(to, count, length);
-    to += count;
-  }
-}
+constexpr Offset max_stretches = 16;            // looked at in a large matrix
 
 /// Entries with padding that some rows would take, sorted in ever larger windows: one number for each of `windows`.
 std::vector<Offset> stored_by_window(const Offset* offsets, Index rows, Index slice_rows) {
-  std::vector<Index> lengths(static_cast<std::size_t>(rows)), counts;
+  std::vector<Index> lengths(static_cast<std::size_t>(rows)), sorted(lengths.size()), starts;
   for (Index i = 0; i < rows; ++i)
     lengths[static_cast<std::size_t>(i)] = static_cast<Index>(offsets[i + 1] - offsets[i]);
   std::vector<Offset> stored;
   for (const Index window : windows) {
-    if (window > 1)
+    if (window > 1) {
       for (Index begin = 0; begin < rows; begin += window)
-        sort_descending(lengths, static_cast<std::size_t>(begin),
-                        static_cast<std::size_t>(std::min(rows, begin + window)), counts);
+        sort_by_length(
+            std::min(window, rows - begin), [&](Index i) { return lengths[static_cast<std::size_t>(begin + i)]; },
+            std::identity(), sorted.data() + begin, starts);
+      lengths.swap(sorted);
+    }
     Offset entries = 0;
     for (Index begin = 0; begin < rows; begin += slice_rows) {
       const auto first = lengths.begin() + begin;
@@ -52,17 +40,40 @@ std::vector<Offset> stored_by_window(const Offset* offsets, Index rows, Index sl
   return stored;
 }
 
+/// Some of the rows: their offsets, and one more.
+struct Stretch {
+  const Offset* offsets = nullptr;
+  Index rows = 0;
+  Array<Offset> fetched = {};  // what `offsets` are, if they were on a device
+};
+
+/// All rows of a small matrix, and max_stretches parts of a large one.
+std::vector<Stretch> stretches_of(const RowsToCut& matrix) {
+  const Offset all = (matrix.rows + Offset(stretch) - 1) / stretch;
+  const Offset count = std::min(all, max_stretches);
+  std::vector<Stretch> stretches;
+  for (Offset i = 0; i < count; ++i) {
+    const auto first = static_cast<Index>(i * all / count * stretch);
+    Stretch next{matrix.offsets + first, std::min(stretch, matrix.rows - first)};
+    if (!matrix.device.is_cpu()) {
+      next.fetched = Array<Offset>(static_cast<std::size_t>(next.rows) + 1);
+      detail::copy_to_host(matrix.device, next.fetched.data(), next.offsets, next.fetched.bytes(), {});
+      next.offsets = next.fetched.data();
+    }
+    stretches.push_back(std::move(next));
+  }
+  return stretches;
+}
+
 /// The smallest window that leaves hardly more padding than the best, judged by some stretches of rows.
-Index choose_window(const Array<Offset>& offsets, Index rows, Index slice_rows) {
-  const Offset stretches = (rows + Offset(stretch) - 1) / stretch;
-  const Offset looked_at = std::min(stretches, most_stretches);
-  std::vector<std::vector<Offset>> stored(static_cast<std::size_t>(looked_at));
-  std::vector<Offset> own(static_cast<std::size_t>(looked_at));
-  parallel_for(looked_at, 1, [&](std::int64_t i) {
-    const auto first = static_cast<Index>(i * stretches / looked_at * stretch);
-    const Index count = std::min(stretch, rows - first);
-    stored[static_cast<std::size_t>(i)] = stored_by_window(offsets.data() + first, count, slice_rows);
-    own[static_cast<std::size_t>(i)] = offsets[first + count] - offsets[first];
+Index choose_window(const RowsToCut& matrix, Index slice_rows) {
+  const std::vector<Stretch> stretches = stretches_of(matrix);
+  std::vector<std::vector<Offset>> stored(stretches.size());
+  std::vector<Offset> own(stretches.size());
+  parallel_for(static_cast<std::int64_t>(stretches.size()), 1, [&](std::int64_t i) {
+    const Stretch& rows = stretches[static_cast<std::size_t>(i)];
+    stored[static_cast<std::size_t>(i)] = stored_by_window(rows.offsets, rows.rows, slice_rows);
+    own[static_cast<std::size_t>(i)] = rows.offsets[rows.rows] - rows.offsets[0];
   });
   std::vector<Offset> total(std::size(windows), 0);
   Offset entries = 0;
@@ -81,14 +92,16 @@ Index choose_window(const Array<Offset>& offsets, Index rows, Index slice_rows) 
 
 }  // namespace
 
-Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions& options, std::size_t value_bytes) {
+template <Value V>
+Shape choose_shape(const RowsToCut& matrix, const BuildOptions& options) {
   const bool cpu = options.device.is_cpu();
+  const Index rows = matrix.rows;
   Shape shape;
-  shape.slice_rows = static_cast<Index>(options.parameter("c", cpu ? (value_bytes == 4 ? 16 : 8) : 32));
+  shape.slice_rows = static_cast<Index>(options.parameter("c", cpu ? cpu_slice_rows.of<V>() : gpu_slice_rows));
   if (!cpu) {
-    // Threads a row only where there are too few rows to keep a GPU busy.
+    // Several threads per row only where there are too few rows to keep a GPU busy.
     const auto tuning = options.tuning_as<Tuning>();
-    const double mean = rows == 0 ? 0 : static_cast<double>(offsets[rows]) / rows;
+    const double mean = rows == 0 ? 0 : static_cast<double>(matrix.entries) / rows;
     while (shape.threads < 32 && Offset(rows) * shape.threads < tuning.enough_threads &&
            mean >= 2 * tuning.entries_per_thread * shape.threads)
       shape.threads *= 2;
@@ -96,10 +109,10 @@ Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions&
   }
   shape.window = options.has("sigma") ? static_cast<Index>(options.parameter("sigma", 1))
                  : rows == 0          ? 1
-                                      : choose_window(offsets, rows, shape.slice_rows);
+                                      : choose_window(matrix, shape.slice_rows);
   shape.window = std::min(shape.window, std::max<Index>(rows, 1));
   shape.group = cpu ? 1 : shape.threads > 1 ? shape.threads : 4;
-  shape.may_widen = !cpu && shape.threads == 1 && shape.slice_rows == 32;
+  shape.may_widen = !cpu && shape.threads == 1 && shape.slice_rows == gpu_slice_rows;
   return shape;
 }
 
@@ -122,5 +135,8 @@ std::string describe(const Shape& shape, Index short_slices, Index slices, bool 
   if (equally_wide) text += ", equally wide";
   return text;
 }
+
+#define WEFT_INSTANTIATE(V) template Shape choose_shape<V>(const RowsToCut&, const BuildOptions&);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::sell

@@ -1,7 +1,12 @@
 #pragma once
 #include <weft/device.hpp>
 
+#include "core/value_types.hpp"
+
 namespace weft::sell {
+
+/// Whether long rows of equally wide slices get fewer threads at once, as those of other slices do (column_groups.hpp).
+inline constexpr PerWidth<bool> spread_long_equal_rows{.f32 = false, .f64 = true};
 
 /// The numbers sell is tuned with on a GPU.
 struct Tuning {

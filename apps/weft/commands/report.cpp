@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <memory>
+
+#include "apps/weft/options.hpp"
+#include "apps/weft/output.hpp"
+#include "bench/harness/run.hpp"
+#include "bench/report/page.hpp"
+#include "bench/report/reader.hpp"
+#include "commands.hpp"
+
+namespace weft::app {
+namespace {
+
+using bench::report_page;
+using bench::ReportFile;
+
+struct ReportOptions {
+  CommonOptions common;
+  std::vector<std::string> results;
+  std::string output = "report.html";
+};
+
+int run(const ReportOptions& options) {
+  options.common.apply();
+  if (options.output != "-") require_target_folder(options.output);
+  std::vector<ReportFile> files;
+  for (const std::string& path : options.results) {
+    files.push_back({path, bench::read_report(path)});
+    // Schema 1 had no ranks.
+    for (bench::Case& one : files.back().report.cases)
+      if (std::ranges::all_of(one.measurements, [](const bench::Measurement& m) { return m.rank == 0; }))
+        bench::compare(one);
+  }
+  write_text(options.output, report_page(files));
+  if (options.output != "-") note("wrote " + options.output);
+  return success;
+}
+
+}  // namespace
+
+Command add_report(CLI::App& tool) {
+  CLI::App* parser = tool.add_subcommand("report", "draw results of bench as one page for a browser");
+  const auto options = std::make_shared<ReportOptions>();
+  parser
+      ->add_option("RESULTS", options->results, "files that 'weft bench --json FILE' wrote, of one machine and device")
+      ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  parser->add_option("-o,--output", options->output, "page to write; - is standard output (default report.html)")
+      ->type_name("FILE");
+  options->common.add_to(*parser);
+  parser->footer(
+      "The page is one file without scripts or pictures from elsewhere: it opens anywhere and can be mailed. It has "
+      "the\n"
+      "headline, a performance profile, speed by matrix, roofline, what set-up costs and where each format starts to\n"
+      "win, portraits of the matrices, a table that sorts, and how to repeat the run.\n\n"
+      "Example:\n"
+      "  weft bench gen:elasticity3d:12 --seconds 0.05 --json results.json\n"
+      "  weft report results.json -o report.html");
+  return {parser, [options] { return run(*options); }};
+}
+
+}  // namespace weft::app

@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "bench/harness/result.hpp"
+
+namespace weft::bench {
+
+/// Larger files are no results of ours.
+constexpr std::size_t most_result_bytes = 64u << 20;
+
+/// Reads what `weft bench --json` wrote, of this schema or of schema 1, which had the whole set-up in one number and
+/// knew no ranks, first products, cold caches and portraits: these stay empty. Throws Error(io) when the file cannot be
+/// read, and Error(parse) with a sentence that names the place when it is not such a result.
+Report read_report(const std::string& path);
+
+/// The same from text in memory; `name` stands in sentences where the file's name would.
+Report parse_report(std::string_view text, const std::string& name);
+
+}  // namespace weft::bench

@@ -1,0 +1,73 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "formats/csr/testing.hpp"
+#include "simt/memory_use.hpp"
+
+/// For tests of formats that are made from arrays on a device.
+namespace weft::test {
+
+/// A copy of a matrix on a device, as a caller may have it.
+template <Value V, OffsetType O>
+class CallersCsr {
+ public:
+  CallersCsr(Device device, const Csr<V>& matrix)
+      : rows_(matrix.rows),
+        cols_(matrix.cols),
+        offsets_(device, std::vector<O>(matrix.offsets.begin(), matrix.offsets.end())),
+        columns_(device, matrix.columns),
+        values_(device, matrix.values) {}
+
+  DeviceCsr<V, O> view() const { return {rows_, cols_, offsets_, columns_, values_}; }
+
+ private:
+  Index rows_, cols_;
+  DeviceBuffer<O> offsets_;
+  DeviceBuffer<Index> columns_;
+  DeviceBuffer<V> values_;
+};
+
+template <Value V>
+bool same_bits(const Array<V>& a, const Array<V>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
+}
+
+/// An operator from a caller's arrays on the device must be the one from the same matrix on the host, before and after
+/// new values, and be made without fetching columns or values.
+template <OffsetType O, Value V>
+void expect_same_from_device(const std::string& name, Device device, const Csr<V>& matrix) {
+  const FormatChoice choice = find_format(name, device, value_type<V>);
+  const auto build = [&](const MatrixSource<V>& source) {
+    return choice.format->build.template get<V>()(
+        source, {.device = device, .variant = choice.variant, .parameters = choice.parameters});
+  };
+  const auto from_host = build(MatrixSource<V>(matrix));
+  const CallersCsr<V, O> callers(device, matrix);
+  const std::size_t downloaded = simt::memory_use().downloaded;
+  const auto from_device = build(MatrixSource<V>(callers.view()));
+  EXPECT_LT(simt::memory_use().downloaded - downloaded, matrix.columns.bytes()) << name;
+  EXPECT_EQ(from_device->info().details, from_host->info().details);
+  EXPECT_EQ(from_device->info().padding, from_host->info().padding);
+
+  Array<V> x(static_cast<std::size_t>(matrix.cols)), y(static_cast<std::size_t>(matrix.rows));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = V(1) / static_cast<V>(1 + i % 97);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<V>(i % 7);
+  const auto expect_same_product = [&] {
+    EXPECT_TRUE(same_bits(apply(*from_device, device, V(2), x, V(3), y), apply(*from_host, device, V(2), x, V(3), y)))
+        << name;
+  };
+  expect_same_product();
+  Array<V> values(matrix.values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = V(1) / static_cast<V>(3 + k % 89);
+  from_host->update_values(std::span<const V>(values));
+  const DeviceBuffer<V> values_there(device, values);
+  const std::size_t uploaded = simt::memory_use().uploaded;
+  from_device->update_values(DeviceSpan<const V>(values_there));
+  EXPECT_LT(simt::memory_use().uploaded - uploaded, matrix.columns.bytes()) << name;
+  expect_same_product();
+}
+
+}  // namespace weft::test
