@@ -53,6 +53,7 @@ class Chooser {
     }
     for (const Trial& trial : trials_) info_.candidates[trial.candidate].verdict = verdict(trial, *chosen, fastest);
     if (!chosen->built.op) {
+      drop_all_but_yardstick();
       const double product_seconds = chosen->built.product_seconds;
       chosen->built = build(chosen->built.choice, stored_, device_, options_.progress);
       chosen->built.product_seconds = product_seconds;
