@@ -36,5 +36,17 @@ TEST(Plan, ApplyAllocatesNothingOnTheCpu) {
   }
 }
 
+TEST(Plan, NewValuesOfEhybAllocateNothingOnTheCpu) {
+  auto matrix = random_rows<double>(2000, std::vector<Index>(2000, 40));
+  // With small caches many entries are extra ones.
+  for (const char* const format : {"ehyb", "ehyb:cache=200:parts=20"}) {
+    auto p = plan(matrix, {.format = format});
+    p.update_values(matrix.values);  // OpenMP allocates for its threads once
+    const long before = allocations();
+    p.update_values(matrix.values);
+    EXPECT_EQ(allocations() - before, 0) << format;
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

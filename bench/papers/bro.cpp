@@ -81,9 +81,9 @@ BroSavings bro_savings(const Csr<V>& matrix) {
   savings.coo = 100 * rows_saved(matrix);
   const RowLengths lengths = analyze_rows(matrix);
   const Index k = hyb::split_width(lengths);
-  const Csr<V> rest = hyb::rest_behind(matrix, k);
+  const Csr<V> rest = hyb::rest_after(matrix, k);
   const auto rest_entries = static_cast<double>(rest.nonzeros());
-  const bro_ell::Savings first = bro_ell::savings_of(matrix, {.most_columns = k});
+  const bro_ell::Savings first = bro_ell::savings_of(matrix, {.max_columns = k});
   // coo has a row and a column for each entry; bro-coo packs the rows.
   const double packed =
       static_cast<double>(first.compressed_bytes) + index_bytes * rest_entries * (2 - rows_saved(rest));
@@ -160,18 +160,16 @@ BroSweep run_bro_sweep(const RunOptions& options) {
   Workspace<V> workspace(options.device, random_vector<V>(static_cast<std::size_t>(matrix.cols), options.seed),
                          static_cast<std::size_t>(matrix.rows));
   const MeasureOptions how{.seconds = options.seconds, .groups = options.groups, .progress = options.progress};
-  const auto plain =
-      ell::format().build.get<V>()(MatrixSource<V>(matrix), {.device = options.device, .variant = "plain"});
+  const MatrixSource<V> source(matrix);
+  const auto plain = ell::format().build.get<V>()(source, {.device = options.device, .variant = "plain"});
   // Each takes turns with ell, which so is measured again and again; the middle of its times counts.
   std::vector<Timing> ells;
   for (const int bits : {1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 31}) {
-    const auto packed = bro_ell::format().build.get<V>()(
-        MatrixSource<V>(matrix),
-        {.device = options.device, .parameters = {{"least-bits", static_cast<std::int64_t>(bits)}}});
+    const auto packed = bro_ell::build_shape(source, {.min_bits = bits}, {.device = options.device});
     const Product both[] = {[&] { workspace.apply(*plain); }, [&] { workspace.apply(*packed); }};
     const std::vector<Timing> timings = measure(options.device, both, how);
     ells.push_back(timings[0]);
-    sweep.points.push_back({bits, 100 * bro_ell::savings_of(matrix, {.least_bits = bits}).eta(), timings[1]});
+    sweep.points.push_back({bits, 100 * bro_ell::savings_of(matrix, {.min_bits = bits}).eta(), timings[1]});
   }
   std::ranges::sort(ells, {}, &Timing::median);
   sweep.ell = ells[ells.size() / 2];

@@ -5,6 +5,9 @@
 
 namespace weft {
 
+/// The largest b that a matrix of b x b blocks can have: kernels are compiled for every size up to it.
+inline constexpr int max_block = 6;
+
 /// A matrix is taken to have b x b blocks when its entries fill at least this share of the blocks they touch.
 constexpr double block_fill_wanted = 0.9;
 
@@ -17,9 +20,9 @@ inline double block_fill_of(Offset nonzeros, Offset waste) {
   return static_cast<double>(nonzeros) / static_cast<double>(nonzeros + waste);
 }
 
-/// The largest b in 2..6 that divides rows and columns and for which `fill_of(std::integral_constant<int, b>())` is
-/// enough; {1, 1} when there is none.
-template <int b = 6, class FillOf>
+/// The largest b in 2..max_block that divides rows and columns and for which `fill_of(std::integral_constant<int,
+/// b>())` is enough; {1, 1} when there is none.
+template <int b = max_block, class FillOf>
 BlockFacts largest_blocks(Index rows, Index cols, FillOf&& fill_of) {
   if constexpr (b == 1) {
     return {};

@@ -68,19 +68,11 @@ __device__ __forceinline__ void add_columns(const V* values, const Column* colum
   }
 }
 
-/// The sums of one row of a slice in groups of four, by one thread, `Batch` columns (4 or 8) at a time. `values` and
-/// `columns` are the slice's; x is that of the columns' base.
-template <int Batch, int Room, class V, class Column, class Rows>
-__device__ __forceinline__ void sum_grouped_row(const V* values, const Column* columns, Index row, Rows rows,
-                                                Index width, const Product<V>& product, const V* x, V (&sums)[Room]) {
-  Index k = 0;
-  const auto add = [&](auto count) {
-    add_columns<decltype(count)::value, Room>(values + static_cast<Offset>(k) * rows,
-                                              columns + static_cast<Offset>(k) * rows, row, rows, product, x, sums);
-  };
-  WEFT_KEEP_LOOP
-  for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
-  switch (width - k) {
+/// Calls add(std::integral_constant<int, left>()) for the last `left` columns of a row, fewer than Batch (4 or 8).
+template <int Batch, class F>
+__device__ __forceinline__ void with_tail(Index left, F&& add) {
+  static_assert(Batch == 4 || Batch == 8);
+  switch (left) {
     case 1:
       return add(std::integral_constant<int, 1>());
     case 2:
@@ -91,7 +83,7 @@ __device__ __forceinline__ void sum_grouped_row(const V* values, const Column* c
       break;
   }
   if constexpr (Batch == 8) {
-    switch (width - k) {
+    switch (left) {
       case 4:
         return add(std::integral_constant<int, 4>());
       case 5:
@@ -104,6 +96,21 @@ __device__ __forceinline__ void sum_grouped_row(const V* values, const Column* c
         break;
     }
   }
+}
+
+/// The sums of one row of a slice in groups of four, by one thread, `Batch` columns (4 or 8) at a time. `values` and
+/// `columns` are the slice's; x is that of the columns' base.
+template <int Batch, int Room, class V, class Column, class Rows>
+__device__ __forceinline__ void sum_grouped_row(const V* values, const Column* columns, Index row, Rows rows,
+                                                Index width, const Product<V>& product, const V* x, V (&sums)[Room]) {
+  Index k = 0;
+  const auto add = [&](auto count) {
+    add_columns<decltype(count)::value, Room>(values + static_cast<Offset>(k) * rows,
+                                              columns + static_cast<Offset>(k) * rows, row, rows, product, x, sums);
+  };
+  WEFT_KEEP_LOOP
+  for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
+  with_tail<Batch>(width - k, add);
 }
 
 /// Adds every `stride`-th entry from the first on, `count` of them, to the sums: a thread's share of a row that

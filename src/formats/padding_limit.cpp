@@ -53,4 +53,13 @@ void require_little_padding(const std::string& format, Offset stored, Offset kep
   throw Error(ErrorCode::unsupported, format + " needs " + needs + ": " + allow);
 }
 
+void require_little_padding_in_part(const std::string& part, const std::string& hybrid, Offset stored, Offset kept,
+                                    std::size_t entry_bytes, const BuildOptions& options) {
+  const std::string needs =
+      padding_over(options.parameter("padding", default_padding_limit), stored, kept, entry_bytes);
+  if (!needs.empty())
+    throw Error(ErrorCode::unsupported,
+                "the " + part + " part of " + hybrid + " needs " + needs + ": use a smaller k, or none");
+}
+
 }  // namespace weft

@@ -24,6 +24,10 @@ std::string refuses_padding();
 void require_little_padding(const std::string& format, Offset stored, Offset kept, std::size_t entry_bytes,
                             const BuildOptions& options, const std::string& instead);
 
+/// The same for the part of a hybrid whose width is the hybrid's k: only a smaller k would help.
+void require_little_padding_in_part(const std::string& part, const std::string& hybrid, Offset stored, Offset kept,
+                                    std::size_t entry_bytes, const BuildOptions& options);
+
 /// "246 MB, 931 times the entries", or empty when the limit allows it.
 std::string padding_over(std::int64_t limit, Offset stored, Offset kept, std::size_t entry_bytes);
 

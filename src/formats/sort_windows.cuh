@@ -70,10 +70,5 @@ inline DeviceBuffer<Index> sorted_rows_on_device(Device device, const Offset* of
   synchronize(device);  // before scratch goes
   return order;
 }
-/// For bro-sell until it is ported.
-inline DeviceBuffer<Index> sorted_rows_on_device(Device device, const Offset* offsets, const Array<Offset>&, Index rows,
-                                                 Index window) {
-  return sorted_rows_on_device(device, offsets, rows, window);
-}
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE

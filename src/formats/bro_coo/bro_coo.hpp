@@ -33,23 +33,22 @@ struct Shape {
   /// Places for columns and values: up to 31 more than there are entries, all in the last interval.
   WEFT_HOST_DEVICE constexpr Offset places() const { return (entries + lanes - 1) / lanes * lanes; }
 
-  WEFT_HOST_DEVICE constexpr int words_a_symbol() const { return symbol_bits / 32; }
-  WEFT_HOST_DEVICE constexpr Offset words_a_lane(int interval_steps, int width) const {
-    return symbols_for(static_cast<Offset>(interval_steps) * width, symbol_bits) * words_a_symbol();
+  WEFT_HOST_DEVICE constexpr int words_per_symbol() const { return symbol_bits / 32; }
+  WEFT_HOST_DEVICE constexpr Offset words_per_lane(int interval_steps, int width) const {
+    return symbols_for(static_cast<Offset>(interval_steps) * width, symbol_bits) * words_per_symbol();
   }
 };
 
-constexpr int longest_stream = 256;  ///< the most steps
-constexpr int widest = 31;           ///< bits a delta
+constexpr int max_steps = 256;
+constexpr int max_width = 31;  ///< bits per delta
 
 /// Entries with packed row numbers. In interval i, of n steps,
 /// - the column and the value of lane l's entry s are at begin_of(i) + s * lanes + l; places without an entry (padding)
-///   hold column 0 and value 0 and come behind the interval's last entry;
+///   hold column 0 and value 0 and come after the interval's last entry;
 /// - row numbers are found from deltas: the distance to the row of the entry before, in csr's order; 0 for the first
 ///   entry of an interval, whose row is bounds[2 i], and for padding. bounds[2 i + 1] is the row of its last entry;
-/// - deltas have widths[i] bits. Each lane's form a stream (bit_packing.hpp), interleaved by symbols: symbol j of lane
-/// l
-///   is at words[i] + (j * lanes + l) * words_a_symbol. Bits behind the last delta are 0.
+/// - deltas have widths[i] bits. Each lane's form a stream (bit_packing.hpp), interleaved by symbols: symbol j of
+///   lane l is at words[i] + (j * lanes + l) * words_per_symbol. Bits after the last delta are 0.
 template <class V>
 struct Storage {
   Shape shape;
@@ -69,12 +68,12 @@ struct Storage {
 };
 
 /// Reads the stream of a lane in words of 32 bits, whatever the symbols' length: the first half of a symbol of 64 bits
-/// is the higher one, which stands behind the lower.
+/// is the higher one, which is stored after the lower.
 class DeltaReader {
  public:
   /// `width` is at least 1.
-  WEFT_HOST_DEVICE constexpr DeltaReader(const std::uint32_t* interval, int lane, int words_a_symbol, int width)
-      : from_(interval + static_cast<Offset>(lane) * words_a_symbol), double_(words_a_symbol == 2), width_(width) {}
+  WEFT_HOST_DEVICE constexpr DeltaReader(const std::uint32_t* interval, int lane, int words_per_symbol, int width)
+      : from_(interval + static_cast<Offset>(lane) * words_per_symbol), double_(words_per_symbol == 2), width_(width) {}
 
   WEFT_HOST_DEVICE constexpr std::uint32_t take() {
     if (left_ < width_) {
@@ -85,7 +84,7 @@ class DeltaReader {
     return static_cast<std::uint32_t>(bits_ >> left_) & ((std::uint32_t(1) << width_) - 1);
   }
 
-  /// Behind the last delta: whether all that is left of the stream's `words` is 0, given how many deltas were taken.
+  /// After the last delta: whether all that is left of the stream's `words` is 0, given how many deltas were taken.
   constexpr bool rest_is_zero(Offset words, Offset taken) {
     bool zero = (bits_ & ((std::uint64_t(1) << left_) - 1)) == 0;
     for (Offset word = symbols_for(taken * width_, 32); word < words; ++word) zero = next_word() == 0 && zero;
@@ -114,36 +113,6 @@ class DeltaReader {
   std::uint64_t bits_ = 0;
 };
 
-/// The rows of entries that are asked for in ascending order.
-class RowWalker {
- public:
-  WEFT_HOST_DEVICE constexpr RowWalker(const Offset* offsets, Index rows, Offset entry)
-      : offsets_(offsets), rows_(rows), row_(search(0, entry)) {}
-
-  WEFT_HOST_DEVICE constexpr Index row_of(Offset entry) {
-    if (offsets_[row_ + 1] <= entry) ++row_;
-    if (offsets_[row_ + 1] <= entry) row_ = search(row_, entry);  // behind empty rows, of which there may be millions
-    return row_;
-  }
-
- private:
-  WEFT_HOST_DEVICE constexpr Index search(Index from, Offset entry) const {
-    Index low = from, high = rows_;  // offsets[low] <= entry < offsets[high]
-    while (high - low > 1) {
-      const Index middle = low + (high - low) / 2;
-      if (offsets_[middle] <= entry)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
-  }
-
-  const Offset* offsets_;
-  Index rows_;
-  Index row_;
-};
-
 /// Chooses what the user has left open.
 Shape choose_shape(Offset entries, const BuildOptions& options);
 
@@ -151,7 +120,7 @@ Shape choose_shape(Offset entries, const BuildOptions& options);
 template <Value V>
 Storage<V> encode(const Csr<V>& matrix, const Shape& shape);
 
-/// words[i] for given widths, and behind the last the words there are.
+/// words[i] for given widths, and after the last the words there are.
 Array<Offset> place_words(const Shape& shape, const Array<std::uint8_t>& widths);
 
 /// The matrix. The sizes of the arrays agree with the shape, but nothing else is believed: throws Error(parse), with a
@@ -166,10 +135,10 @@ bool any_empty_row(const Array<Offset>& offsets);
 template <Value V>
 void place_values(const Shape& shape, const V* csr_values, V* values);
 
-/// The paper's space savings: 1 - C / O, O being coo's row numbers, 4 bytes an entry, and C all that stands for them.
+/// The paper's space savings: 1 - C / O, O being coo's row numbers, 4 bytes per entry, and C all that replaces them.
 double space_savings(const Shape& shape, std::size_t symbol_bytes);
 
-/// What an operator says about itself, but for its bytes.
+/// What an operator reports about itself, but for its bytes.
 OperatorInfo describe(const Shape& shape, std::size_t symbol_bytes);
 
 /// The storage as named arrays, and back. The second throws Error(parse) where sizes or widths are wrong; `decode` then
@@ -180,13 +149,13 @@ template <Value V>
 Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols);
 
 /// What the CPU kernel reads. Chunks of `chunk_intervals` are summed by one thread each; the sums of a chunk's first
-/// and last row go to `carries` (two times max_vectors a chunk), since neighbours may hold more of these rows.
+/// and last row go to `carries` (two times max_vectors per chunk), since neighbours may hold more of these rows.
 template <class V>
 struct CpuMatrix {
   Offset entries = 0;
   Offset intervals = 0;
   int steps = 1;
-  int words_a_symbol = 1;
+  int words_per_symbol = 1;
   const Index* bounds = nullptr;
   const std::uint8_t* widths = nullptr;
   const Offset* words = nullptr;
@@ -206,11 +175,7 @@ WEFT_FOR_EACH_ISA(template <class V>
 WEFT_DECLARE_GPU_BUILDER(bro_coo)
 WEFT_DECLARE_GPU_LOADER(bro_coo, bro_coo::Storage<V>)
 // For tests: the encoder on the GPU, copied back.
-namespace weft::on_cuda::bro_coo {
-template <Value V>
-::weft::bro_coo::Storage<V> encode(const Csr<V>& matrix, const ::weft::bro_coo::Shape& shape, Device device);
-}
-namespace weft::on_emulator::bro_coo {
-template <Value V>
-::weft::bro_coo::Storage<V> encode(const Csr<V>& matrix, const ::weft::bro_coo::Shape& shape, Device device);
-}
+WEFT_DECLARE_ON_DEVICES(bro_coo,
+                        template <Value V>::weft::bro_coo::Storage<V> encode(const MatrixSource<V>& source,
+                                                                             const ::weft::bro_coo::Shape& shape,
+                                                                             Device device);)

@@ -1,17 +1,19 @@
 #include <cstdio>
 
 #include "formats/bro_coo/bro_coo.hpp"
-#include "formats/vectors.hpp"
+#include "formats/bro_coo/tuning.hpp"
+#include "formats/coo/coo.hpp"
+#include "formats/coo/tuning.hpp"
+#include "formats/cpu_operator.hpp"
 
 namespace weft::bro_coo {
 
 Shape choose_shape(Offset entries, const BuildOptions& options) {
-  // 32 deltas of one bit fill a symbol. A GPU wants enough threads, too, and pays for that with symbols half filled.
-  constexpr int fewest_steps = 8;
-  constexpr Offset enough_threads = 1 << 17;
   int steps = 32;
-  if (!options.device.is_cpu())
-    while (steps > fewest_steps && entries / steps < enough_threads) steps /= 2;
+  if (!options.device.is_cpu()) {
+    const auto tuning = options.tuning_as<Tuning>();
+    while (steps > tuning.min_steps && entries / steps < tuning.enough_threads) steps /= 2;
+  }
   return {.entries = entries,
           .steps = static_cast<int>(options.parameter("steps", steps)),
           .symbol_bits = static_cast<int>(options.parameter("sym", 32))};
@@ -38,34 +40,15 @@ OperatorInfo describe(const Shape& shape, std::size_t symbol_bytes) {
 
 namespace {
 
-constexpr Offset entries_per_chunk = 16384;
-
 template <Value V>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
   explicit CpuOperator(Storage<V> storage)
-      : storage_(std::move(storage)),
-        chunk_intervals_(std::max<Offset>(1, entries_per_chunk / storage_.shape.interval_entries())),
+      : CpuOperatorBase<V>(storage.rows, storage.shape.entries),
+        storage_(std::move(storage)),
+        chunk_intervals_(std::max<Offset>(1, coo::entries_per_chunk / storage_.shape.interval_entries())),
         chunks_((storage_.shape.intervals() + chunk_intervals_ - 1) / chunk_intervals_),
         carries_(static_cast<std::size_t>(chunks_) * 2 * max_vectors) {}
-
-  void apply(const Product<V>& product, Stream) override {
-    if (product.beta != V(1) || product.alpha == V(0)) scale_on_cpu(product, storage_.rows);
-    if (product.alpha == V(0) || storage_.shape.entries == 0) return;
-    const CpuMatrix<V> view{.entries = storage_.shape.entries,
-                            .intervals = storage_.shape.intervals(),
-                            .steps = storage_.shape.steps,
-                            .words_a_symbol = storage_.shape.words_a_symbol(),
-                            .bounds = storage_.bounds.data(),
-                            .widths = storage_.widths.data(),
-                            .words = storage_.words.data(),
-                            .symbols = storage_.symbols.data(),
-                            .columns = storage_.columns.data(),
-                            .values = storage_.values.data(),
-                            .chunk_intervals = chunk_intervals_,
-                            .carries = carries_.data()};
-    WEFT_CALL_ISA(multiply_add<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), chunks_)));
-  }
 
   void update_values(std::span<const V> csr_values) override {
     place_values(storage_.shape, csr_values.data(), storage_.values.data());
@@ -78,6 +61,23 @@ class CpuOperator final : public Operator<V> {
   }
 
  private:
+  void multiply(const Product<V>& product) override {
+    if (product.beta != V(1)) scale_on_cpu(product, storage_.rows);
+    const CpuMatrix<V> view{.entries = storage_.shape.entries,
+                            .intervals = storage_.shape.intervals(),
+                            .steps = storage_.shape.steps,
+                            .words_per_symbol = storage_.shape.words_per_symbol(),
+                            .bounds = storage_.bounds.data(),
+                            .widths = storage_.widths.data(),
+                            .words = storage_.words.data(),
+                            .symbols = storage_.symbols.data(),
+                            .columns = storage_.columns.data(),
+                            .values = storage_.values.data(),
+                            .chunk_intervals = chunk_intervals_,
+                            .carries = carries_.data()};
+    WEFT_CALL_ISA(multiply_add<V>)(view, product, useful_threads(chunks_ - 1, 1));
+  }
+
   Storage<V> storage_;
   Offset chunk_intervals_;
   Offset chunks_;
@@ -86,9 +86,8 @@ class CpuOperator final : public Operator<V> {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
   if (options.device.is_cpu())
-    return std::make_unique<CpuOperator<V>>(encode(matrix, choose_shape(matrix.nonzeros(), options)));
+    return std::make_unique<CpuOperator<V>>(encode(source.host(), choose_shape(source.nonzeros(), options)));
   return WEFT_ON_DEVICE(options.device, bro_coo::build<V>)(source, options);
 }
 
@@ -108,29 +107,22 @@ Storing<V> storing() {
           }};
 }
 
-std::string rules_out(const RowLengths& rows, Device device) {
-  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
-  if (static_cast<double>(rows.longest_row) < 64 * rows.mean_row)
-    return "rows are even enough for csr, which moves fewer bytes";
-  return "";
-}
-
 }  // namespace
 
 const Format& format() {
   static const Format format = [] {
     Format f;
     f.info.name = "bro-coo";
-    f.info.summary = "coo with packed row numbers, a few bits an entry: indifferent to uneven rows";
+    f.info.summary = "coo with packed row numbers, a few bits per entry: indifferent to uneven rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.parameters = {
-        {"steps", "entries a lane of an interval; else 32, on a GPU fewer for small matrices", 1, longest_stream, true},
-        {"sym", "bits a symbol; else 32", 32, 64, true}};
+        {"steps", "entries per lane of an interval; else 32, on a GPU fewer for small matrices", 1, max_steps, true},
+        {"sym", "bits per symbol; else 32", 32, 64, true}};
     f.info.storable = true;
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 20;
-    f.rules_out = &rules_out;
+    f.rules_out = &coo::rules_out;
     return f;
   }();
   return format;

@@ -90,14 +90,14 @@ inline void sum_lane_of_bits(std::uint32_t bits, int steps, const V* products, c
 
 /// Deltas of any width, read in words of 32 bits: the higher half of a symbol of 64 bits comes first.
 template <class V>
-inline void sum_lane(const std::uint32_t* from, int words_a_symbol, int width, int steps, const V* products,
+inline void sum_lane(const std::uint32_t* from, int words_per_symbol, int width, int steps, const V* products,
                      const Target<V>& target, Running<V>& running) {
   std::uint64_t bits = 0;
   int left = 0, word = 0;
   const std::uint32_t mask = (std::uint32_t(1) << width) - 1;
   for (int step = 0; step < steps; ++step) {
     if (left < width) {
-      const std::uint32_t next = words_a_symbol == 1 ? from[word * lanes] : from[word / 2 * 2 * lanes + 1 - word % 2];
+      const std::uint32_t next = words_per_symbol == 1 ? from[word * lanes] : from[word / 2 * 2 * lanes + 1 - word % 2];
       bits = bits << 32 | next;
       ++word;
       left += 32;
@@ -130,17 +130,17 @@ inline void multiply_interval(const CpuMatrix<V>& matrix, Offset interval, const
   for (int lane = 0; lane < lanes; ++lane) {
     if (width == 0)
       running.sum = add_steps(running.sum, products + lane, 0, steps);
-    else if (width == 1 && matrix.words_a_symbol == 1 && steps <= 32)
+    else if (width == 1 && matrix.words_per_symbol == 1 && steps <= 32)
       sum_lane_of_bits(symbols[lane], steps, products + lane, target, running);
     else
-      sum_lane(symbols + lane * matrix.words_a_symbol, matrix.words_a_symbol, width, steps, products + lane, target,
+      sum_lane(symbols + lane * matrix.words_per_symbol, matrix.words_per_symbol, width, steps, products + lane, target,
                running);
   }
 }
 
 template <class V>
 inline void multiply_chunk(const CpuMatrix<V>& matrix, const Product<V>& product, Offset chunk) {
-  alignas(64) V products[lanes * longest_stream];
+  alignas(64) V products[lanes * max_steps];
   const Offset first = chunk * matrix.chunk_intervals;
   const Offset last =
       first + matrix.chunk_intervals < matrix.intervals ? first + matrix.chunk_intervals : matrix.intervals;

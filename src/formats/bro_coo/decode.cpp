@@ -27,9 +27,9 @@ bool unpack_rows(const Storage<V>& storage, Offset interval, Index* rows) {
     std::fill_n(rows, count, static_cast<Index>(row));
     return true;
   }
-  const Offset words = shape.words_a_lane(steps, width);
+  const Offset words = shape.words_per_lane(steps, width);
   for (int lane = 0; lane < lanes; ++lane) {
-    DeltaReader reader(storage.symbols.data() + storage.words[interval], lane, shape.words_a_symbol(), width);
+    DeltaReader reader(storage.symbols.data() + storage.words[interval], lane, shape.words_per_symbol(), width);
     for (int step = 0; step < steps; ++step) {
       const Offset k = static_cast<Offset>(lane) * steps + step;
       const std::uint32_t delta = reader.take();
@@ -55,7 +55,7 @@ Csr<V> decode(const Storage<V>& storage) {
   FirstPosition bad;
   parallel_for(intervals, 16, [&](std::int64_t interval) {
     Index* const to = rows.data() + shape.begin_of(interval);
-    if (storage.widths[interval] > widest || !unpack_rows(storage, interval, to) ||
+    if (storage.widths[interval] > max_width || !unpack_rows(storage, interval, to) ||
         to[shape.count_in(interval) - 1] != storage.bounds[2 * interval + 1])
       bad.report(interval);
   });

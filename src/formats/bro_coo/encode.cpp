@@ -5,11 +5,14 @@
 
 #include "core/parallel.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
+#include "formats/coo/row_walker.hpp"
 
 namespace weft::bro_coo {
 namespace {
 
-constexpr std::int64_t intervals_a_task = 16;
+using coo::RowWalker;
+
+constexpr std::int64_t intervals_per_task = 16;
 
 /// Calls body(lane, step, entry) for every place of an interval, lane after lane; `entry` counts from the interval's
 /// begin, and there is one if it is less than count_in(interval).
@@ -42,7 +45,7 @@ Array<Offset> place_words(const Shape& shape, const Array<std::uint8_t>& widths)
   const Offset intervals = shape.intervals();
   Array<Offset> words(static_cast<std::size_t>(intervals) + 1);
   parallel_for(intervals, 1 << 16,
-               [&](std::int64_t i) { words[i] = lanes * shape.words_a_lane(shape.steps_of(i), widths[i]); });
+               [&](std::int64_t i) { words[i] = lanes * shape.words_per_lane(shape.steps_of(i), widths[i]); });
   prefix_sum(words.data(), intervals);
   return words;
 }
@@ -56,7 +59,7 @@ bool any_empty_row(const Array<Offset>& offsets) {
   return empty;
 }
 
-// 1. The rows and the width of each interval; 2. where its symbols lie; 3. the symbols, columns and values.
+// 1. The rows and the width of each interval; 2. where its symbols are stored; 3. the symbols, columns and values.
 template <Value V>
 Storage<V> encode(const Csr<V>& matrix, const Shape& shape) {
   Storage<V> storage;
@@ -66,7 +69,7 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape) {
   const Offset intervals = shape.intervals();
   storage.bounds = Array<Index>(static_cast<std::size_t>(2 * intervals));
   storage.widths = Array<std::uint8_t>(static_cast<std::size_t>(intervals));
-  parallel_for(intervals, intervals_a_task, [&](std::int64_t interval) {
+  parallel_for(intervals, intervals_per_task, [&](std::int64_t interval) {
     const Offset begin = shape.begin_of(interval), end = begin + shape.count_in(interval);
     RowWalker walker(matrix.offsets.data(), matrix.rows, begin);
     const Index first = walker.row_of(begin);
@@ -85,7 +88,7 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape) {
   storage.symbols = Array<std::uint32_t>(static_cast<std::size_t>(storage.words.back()));
   storage.columns = Array<Index>(static_cast<std::size_t>(shape.places()));
   storage.values = Array<V>(static_cast<std::size_t>(shape.places()));
-  parallel_for(intervals, intervals_a_task, [&](std::int64_t interval) {
+  parallel_for(intervals, intervals_per_task, [&](std::int64_t interval) {
     const int width = storage.widths[interval];
     std::uint32_t* const symbols = storage.symbols.data() + storage.words[interval];
     if (width > 0 && shape.symbol_bits == 64)
@@ -105,7 +108,7 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape) {
 
 template <Value V>
 void place_values(const Shape& shape, const V* csr_values, V* values) {
-  parallel_for(shape.intervals(), intervals_a_task, [&](std::int64_t interval) {
+  parallel_for(shape.intervals(), intervals_per_task, [&](std::int64_t interval) {
     const Offset begin = shape.begin_of(interval), count = shape.count_in(interval);
     for_places(shape.steps_of(interval), [&](int lane, int step, Offset k) {
       if (k < count) values[begin + static_cast<Offset>(step) * lanes + lane] = csr_values[begin + k];

@@ -1,16 +1,17 @@
 #pragma once
 #include "formats/bro_coo/bro_coo.hpp"
+#include "formats/coo/row_walker.hpp"
 #include "formats/csr_on_device.cuh"
 #include "simt/scan.cuh"
 
 // The encoder of bro-coo on a GPU. It delivers the same arrays as the one on the CPU, bit by bit.
 namespace weft::WEFT_SIMT_NAMESPACE::bro_coo {
 
-using ::weft::bro_coo::RowWalker;
 using ::weft::bro_coo::Shape;
 using ::weft::bro_coo::Storage;
+using ::weft::coo::RowWalker;
 constexpr int lanes = ::weft::bro_coo::lanes;
-using ::weft::simt::block_threads;
+using simt::block_threads;
 
 /// The entries that a lane follows.
 struct Stretch {
@@ -34,8 +35,9 @@ struct Stretch {
 };
 
 /// The rows and the width of each interval, and the words its symbols need.
-__global__ void __launch_bounds__(block_threads) bro_coo_measure(Shape shape, const Offset* offsets, Index rows,
-                                                                 Index* bounds, std::uint8_t* widths, Offset* words) {
+static __global__ void __launch_bounds__(block_threads)
+    bro_coo_measure(Shape shape, const Offset* offsets, Index rows, Index* bounds, std::uint8_t* widths,
+                    Offset* words) {
   const Stretch stretch(shape, simt::global_thread_id());
   if (stretch.interval >= shape.intervals()) return;  // for the whole warp
   const Offset begin = shape.begin_of(stretch.interval);
@@ -58,7 +60,7 @@ __global__ void __launch_bounds__(block_threads) bro_coo_measure(Shape shape, co
   bounds[2 * stretch.interval] = first_row;
   bounds[2 * stretch.interval + 1] = last_row;
   widths[stretch.interval] = static_cast<std::uint8_t>(width);
-  words[stretch.interval] = lanes * shape.words_a_lane(stretch.steps, width);
+  words[stretch.interval] = lanes * shape.words_per_lane(stretch.steps, width);
 }
 
 template <class Symbol>
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(block_threads)
   writer.finish();
 }
 
-/// Copies the entries to their places, and padding behind them. Without columns, only values of entries are written.
+/// Copies the entries to their places, and padding after them. Without columns, only values of entries are written.
 template <class V>
 __global__ void __launch_bounds__(block_threads)
     bro_coo_fill(Shape shape, Source<V> source, Index* columns, V* values) {
@@ -121,13 +123,12 @@ struct DeviceStorage {
 inline unsigned blocks_of(const Shape& shape) { return simt::blocks_for(shape.intervals() * lanes, block_threads); }
 
 template <class V>
-void fill(Device device, const Source<V>& source, DeviceStorage<V>& storage, bool with_columns) {
+void fill(const Source<V>& source, DeviceStorage<V>& storage, bool with_columns) {
   simt::launch(WEFT_KERNEL(bro_coo_fill<V>), blocks_of(storage.shape), block_threads, 0, {}, storage.shape, source,
                with_columns ? storage.columns.data() : nullptr, storage.values.data());
-  synchronize(device);
 }
 
-/// 1. The rows and the width of each interval; 2. where its symbols lie; 3. the symbols, columns and values.
+/// 1. The rows and the width of each interval; 2. where its symbols are stored; 3. the symbols, columns and values.
 template <class V>
 DeviceStorage<V> encode_on_device(Device device, const Source<V>& source, const Shape& shape) {
   const auto intervals = static_cast<std::size_t>(shape.intervals());
@@ -152,7 +153,8 @@ DeviceStorage<V> encode_on_device(Device device, const Source<V>& source, const 
     pack(WEFT_KERNEL(bro_coo_pack<std::uint32_t>));
   storage.columns = DeviceBuffer<Index>(device, static_cast<std::size_t>(shape.places()));
   storage.values = DeviceBuffer<V>(device, static_cast<std::size_t>(shape.places()));
-  fill(device, source, storage, true);
+  fill(source, storage, true);
+  synchronize(device);  // what is read may be gone afterwards
   return storage;
 }
 

@@ -1,9 +1,12 @@
 // bro-coo on a GPU. A warp takes an interval. Each lane follows consecutive entries and sums them by rows; a row that
 // lies wholly inside a lane's entries goes to y at once, one that goes on in the next lane is put together by one
 // segmented sum over the lanes. The first and the last row of an interval become carries, as in coo.
+#include "facts/source_facts.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
 #include "formats/bro_coo/encode.cuh"
+#include "formats/bro_coo/tuning.hpp"
 #include "formats/coo/segments.cuh"
+#include "formats/gpu_operator.cuh"
 
 namespace weft::WEFT_SIMT_NAMESPACE::bro_coo {
 namespace {
@@ -26,10 +29,10 @@ struct View {
 /// What this lane's deltas add up to.
 __device__ inline Index rise_of(const std::uint32_t* symbols, int lane, const Shape& shape, int steps, int width) {
   if (width == 0) return 0;
-  DeltaReader reader(symbols, lane, shape.words_a_symbol(), width);
+  DeltaReader reader(symbols, lane, shape.words_per_symbol(), width);
   Index rise = 0;
   if (width == 1) {
-    for (int words = static_cast<int>(shape.words_a_lane(steps, 1)); words > 0; --words)
+    for (int words = static_cast<int>(shape.words_per_lane(steps, 1)); words > 0; --words)
       rise += simt::popcount(reader.next_word());
   } else {
     for (int step = 0; step < steps; ++step) rise += static_cast<Index>(reader.take());
@@ -54,12 +57,10 @@ template <int Room>
 constexpr int batch = Room <= 2 ? 4 : 2;
 
 template <class V, int Room>
-constexpr int wanted_blocks = Room > 1         ? 1
-                              : sizeof(V) == 4 ? 5
-                                               : 4;
+constexpr int min_blocks = Room > 1 ? 1 : ::weft::bro_coo::resident_blocks.of<V>();
 
 template <class V, int Room>
-__global__ void __launch_bounds__(block_threads, simt::resident_blocks(wanted_blocks<V, Room>, block_threads))
+__global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_blocks<V, Room>, block_threads))
     bro_coo_intervals(View<V> matrix, Product<V> product) {
   const Stretch stretch(matrix.shape, simt::global_thread_id());
   const Offset interval = stretch.interval;
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(wanted_bl
   Index head_row = 0;
   bool begins_row = false;  // the lane's first entry is the first of its row
   bool broken = false;      // the lane has entries of several rows
-  DeltaReader reader(symbols, lane, matrix.shape.words_a_symbol(), width == 0 ? 1 : width);
+  DeltaReader reader(symbols, lane, matrix.shape.words_per_symbol(), width == 0 ? 1 : width);
   const Offset first_place = matrix.shape.begin_of(interval) + lane;
   const Index* columns = matrix.columns + first_place;
   const V* values = matrix.values + first_place;
@@ -100,7 +101,7 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(wanted_bl
     for (int u = 0; u < at_once; ++u) {
       WEFT_UNROLL
       for (int j = 0; j < Room; ++j) {
-        const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+        const V* const x = product.x_of(j);
         factor[u][j] = step + u < live && j < product.count ? simt::load_readonly(x + column[u]) : V(0);
       }
     }
@@ -142,61 +143,18 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(wanted_bl
 }
 
 template <Value V>
-class GpuOperator final : public Operator<V> {
+class GpuOperator final : public GpuOperatorBase<V> {
  public:
-  GpuOperator(const Csr<V>& matrix, const BuildOptions& options)
-      : device_(options.device),
-        row_count_(matrix.rows),
-        has_empty_rows_(::weft::bro_coo::any_empty_row(matrix.offsets)) {
-    gpu::CurrentDevice current(device_);
-    const Shape shape = ::weft::bro_coo::choose_shape(matrix.nonzeros(), options);
-    const CsrOnDevice<V> source(device_, matrix);
-    storage_ = encode_on_device<V>(device_, source.view(), shape);
-    if (shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage_.bounds.download());
-  }
-
-  GpuOperator(const Storage<V>& storage, Device device)
-      : device_(device), row_count_(storage.rows), has_empty_rows_(storage.has_empty_rows) {
-    storage_.shape = storage.shape;
-    storage_.bounds = DeviceBuffer<Index>(device, storage.bounds);
-    storage_.widths = DeviceBuffer<std::uint8_t>(device, storage.widths);
-    storage_.words = DeviceBuffer<Offset>(device, storage.words);
-    storage_.symbols = DeviceBuffer<std::uint32_t>(device, storage.symbols);
-    storage_.columns = DeviceBuffer<Index>(device, storage.columns);
-    storage_.values = DeviceBuffer<V>(device, storage.values);
-    if (storage.shape.intervals() > 1) carries_ = coo::Carries<V>(device_, storage.bounds);
-  }
-
-  void apply(const Product<V>& product, Stream stream) override {
-    gpu::CurrentDevice current(device_);
-    const Shape& shape = storage_.shape;
-    if (product.alpha == V(0) || shape.entries == 0) return scale(row_count_, product, stream);
-    // Every row with entries is stored once; only those without would be missed.
-    Product<V> added = product;
-    if (has_empty_rows_ && product.beta != V(1)) {
-      scale(row_count_, product, stream);
-      added = coo::after_scaling(product);
-    }
-    const View<V> view{shape,
-                       std::as_const(storage_.bounds).data(),
-                       std::as_const(storage_.widths).data(),
-                       std::as_const(storage_.words).data(),
-                       std::as_const(storage_.symbols).data(),
-                       std::as_const(storage_.columns).data(),
-                       std::as_const(storage_.values).data(),
-                       carries_.values(),
-                       carries_.count()};
-    with_room_for(product.count, [&](auto room) {
-      simt::launch(WEFT_KERNEL(bro_coo_intervals<V, decltype(room)::value>), blocks_of(shape), block_threads, 0, stream,
-                   view, added);
-    });
-    carries_.add(added, stream);
-  }
-
-  void update_values(std::span<const V> csr_values) override {
-    gpu::CurrentDevice current(device_);
-    const DeviceBuffer<V> values(device_, csr_values);
-    fill<V>(device_, {row_count_, nullptr, nullptr, values.data()}, storage_, false);
+  GpuOperator(Device device, Index rows, bool has_empty_rows, DeviceStorage<V> storage)
+      : GpuOperatorBase<V>(device, rows, storage.shape.entries),
+        has_empty_rows_(has_empty_rows),
+        storage_(std::move(storage)) {
+    if (storage_.shape.intervals() <= 1) return;
+    DeviceBuffer<Index> carry_rows(device, storage_.bounds.size());
+    ::weft::detail::copy_on_device(device, carry_rows.data(), std::as_const(storage_.bounds).data(), carry_rows.bytes(),
+                                   {});
+    carries_ = coo::Carries<V>(device, std::move(carry_rows));
+    synchronize(device);
   }
 
   OperatorInfo info() const override {
@@ -206,37 +164,77 @@ class GpuOperator final : public Operator<V> {
   }
 
  private:
-  Device device_;
-  Index row_count_;
+  void multiply(const Product<V>& product, Stream stream) override {
+    // Every row with entries is stored once; only those without would be missed.
+    Product<V> added = product;
+    if (has_empty_rows_ && product.beta != V(1)) {
+      scale(this->rows(), product, stream);
+      added = coo::after_scaling(product);
+    }
+    const View<V> view{storage_.shape,
+                       std::as_const(storage_.bounds).data(),
+                       std::as_const(storage_.widths).data(),
+                       std::as_const(storage_.words).data(),
+                       std::as_const(storage_.symbols).data(),
+                       std::as_const(storage_.columns).data(),
+                       std::as_const(storage_.values).data(),
+                       carries_.values(),
+                       carries_.count()};
+    with_room_for(product.count, [&](auto room) {
+      simt::launch(WEFT_KERNEL(bro_coo_intervals<V, decltype(room)::value>), blocks_of(storage_.shape), block_threads,
+                   0, stream, view, added);
+    });
+    carries_.add(added, stream);
+  }
+
+  void place_values(const V* csr_values) override {
+    fill<V>({this->rows(), nullptr, nullptr, csr_values}, storage_, false);
+  }
+
   bool has_empty_rows_;
   DeviceStorage<V> storage_;
   coo::Carries<V> carries_;
 };
 
+template <Value V>
+DeviceStorage<V> upload(const Storage<V>& storage, Device device) {
+  DeviceStorage<V> there;
+  there.shape = storage.shape;
+  there.bounds = DeviceBuffer<Index>(device, storage.bounds);
+  there.widths = DeviceBuffer<std::uint8_t>(device, storage.widths);
+  there.words = DeviceBuffer<Offset>(device, storage.words);
+  there.symbols = DeviceBuffer<std::uint32_t>(device, storage.symbols);
+  there.columns = DeviceBuffer<Index>(device, storage.columns);
+  there.values = DeviceBuffer<V>(device, storage.values);
+  return there;
+}
+
 }  // namespace
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  return std::make_unique<GpuOperator<V>>(matrix, options);
+  gpu::CurrentDevice current(options.device);
+  const Shape shape = ::weft::bro_coo::choose_shape(source.nonzeros(), options);
+  return std::make_unique<GpuOperator<V>>(
+      options.device, source.rows(), row_lengths(source).empty_rows > 0,
+      encode_on_device<V>(options.device, csr_on_device(source, options.device), shape));
 }
 
 template <Value V>
 std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& /*matrix*/, Device device) {
   gpu::CurrentDevice current(device);
-  return std::make_unique<GpuOperator<V>>(storage, device);
+  return std::make_unique<GpuOperator<V>>(device, storage.rows, storage.has_empty_rows, upload(storage, device));
 }
 
 template <Value V>
-Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
+Storage<V> encode(const MatrixSource<V>& source, const Shape& shape, Device device) {
   gpu::CurrentDevice current(device);
-  const CsrOnDevice<V> source(device, matrix);
-  const DeviceStorage<V> built = encode_on_device<V>(device, source.view(), shape);
+  const DeviceStorage<V> built = encode_on_device<V>(device, csr_on_device(source, device), shape);
   Storage<V> storage;
   storage.shape = shape;
-  storage.rows = matrix.rows;
-  storage.cols = matrix.cols;
-  storage.has_empty_rows = ::weft::bro_coo::any_empty_row(matrix.offsets);
+  storage.rows = source.rows();
+  storage.cols = source.cols();
+  storage.has_empty_rows = row_lengths(source).empty_rows > 0;
   storage.bounds = built.bounds.download();
   storage.widths = built.widths.download();
   storage.words = built.words.download();
@@ -249,7 +247,7 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape, Device device) {
 #define WEFT_INSTANTIATE(V)                                                                    \
   template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&); \
   template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device);     \
-  template Storage<V> encode<V>(const Csr<V>&, const Shape&, Device);
+  template Storage<V> encode<V>(const MatrixSource<V>&, const Shape&, Device);
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bro_coo

@@ -25,7 +25,7 @@ Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols) {
   // Before anything is reckoned with the number of entries.
   if (layout[0] < 0 || layout[0] > static_cast<std::int64_t>(storage.columns.size()))
     refuse("its 'layout' does not fit the number of its columns");
-  if (layout[1] < 1 || layout[1] > longest_stream || (layout[2] != 32 && layout[2] != 64))
+  if (layout[1] < 1 || layout[1] > max_steps || (layout[2] != 32 && layout[2] != 64))
     refuse("its 'layout' is none that there is");
   storage.shape = {layout[0], static_cast<int>(layout[1]), static_cast<int>(layout[2])};
   storage.columns = arrays.get<Index>("columns", storage.shape.places());
@@ -33,7 +33,7 @@ Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols) {
   storage.bounds = arrays.get<Index>("bounds", 2 * storage.shape.intervals());
   storage.widths = arrays.get<std::uint8_t>("widths", storage.shape.intervals());
   for (const std::uint8_t width : storage.widths)
-    if (width > widest) refuse("its 'widths' are more than 31 bits");
+    if (width > max_width) refuse("its 'widths' are more than 31 bits");
   storage.words = place_words(storage.shape, storage.widths);
   storage.symbols = arrays.get<std::uint32_t>("symbols", storage.words.back());
   return storage;

@@ -12,13 +12,16 @@ const Format& format();
 
 /// How a matrix is cut.
 struct Shape {
-  Index slice_rows = 256;                                  ///< h
-  int symbol_bits = 32;                                    ///< 32 or 64
-  Index most_columns = std::numeric_limits<Index>::max();  ///< entries kept of a row; bro-hyb wants only its first k
-  int least_bits = 1;  ///< of a delta; more than needed only to measure what bits cost, as the paper's Figure 3 does
+  Index slice_rows = 256;  ///< h
+  int symbol_bits = 32;    ///< 32 or 64
+  Index max_columns =
+      std::numeric_limits<Index>::max();  ///< entries kept of a row; less only in a part, see build_part
+  int min_bits = 1;  ///< of a delta; more than needed only to measure what bits cost, as the paper's Figure 3 does
+
+  bool is_part() const { return max_columns < std::numeric_limits<Index>::max(); }
 };
 
-/// Where a slice lies.
+/// Where a slice is stored.
 struct Slice {
   Offset value = 0;   ///< its first value
   Offset word = 0;    ///< its first symbol, in words of 32 bits
@@ -35,11 +38,11 @@ WEFT_HOST_DEVICE constexpr Offset round_up(Offset number, Offset multiple) {
 }
 
 /// A matrix in slices of h rows. In a slice of n rows and l columns,
-/// - entry k of row r has its value at value + k * n + r; where the row has no entry k, a 0 stands there (padding);
+/// - entry k of row r has its value at value + k * n + r; where the row has no entry k, a 0 is stored (padding);
 /// - its column is found from deltas: the distance to the column of entry k - 1 or, of entry 0, the column's number
-///   counted from 1. Padding has delta 0, which no entry has. A row has its entries first, padding behind them;
+///   counted from 1. Padding has delta 0, which no entry has. A row has its entries first, padding after them;
 /// - the deltas of entry k are written with bit_alloc[width + k] bits, at most 31, each row's in a stream of its own
-///   (bit_packing.hpp); symbol j of row r is at word + (j * n + r) * words_a_symbol.
+///   (bit_packing.hpp); symbol j of row r is at word + (j * n + r) * words_per_symbol.
 /// Slices follow one another without gaps in all three arrays, apart from what rounds widths up to multiples of 4.
 template <class V>
 struct Storage {
@@ -64,8 +67,18 @@ WEFT_HOST_DEVICE constexpr Index rows_in_slice(Index rows, Index slice_rows, Ind
   return left < slice_rows ? static_cast<Index>(left) : slice_rows;
 }
 
-/// What the user asks for, or else the paper's. No user can give "width", bro-hyb's k, and "least-bits".
+/// What the user requests, or else the paper's.
 Shape choose_shape(const BuildOptions& options);
+
+/// An operator in any shape, whatever parameters `options` hold.
+template <Value V>
+std::unique_ptr<Operator<V>> build_shape(const MatrixSource<V>& source, const Shape& shape,
+                                         const BuildOptions& options);
+
+/// The first `width` entries of each row as an operator of its own: the bro-ell part of bro-hyb. New values are those
+/// of the whole matrix.
+template <Value V>
+std::unique_ptr<Operator<V>> build_part(const MatrixSource<V>& source, Index width, const BuildOptions& options);
 
 /// The deltas of a row go to `writer`, and 0 for entries it does not have: `columns` of them in all, of these widths.
 template <class Symbol>
@@ -88,7 +101,7 @@ struct SliceRows {
 };
 
 /// Finds the widths of a slice's `columns` columns.
-void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, int least_bits = 1);
+void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, int min_bits = 1);
 
 /// Writes a slice's symbols, of any length up to that of Symbol, for n rows.
 template <class Symbol>
@@ -97,9 +110,6 @@ void pack_slice(const SliceRows& rows, Index columns, const std::uint8_t* widths
 /// The encoder on the CPU: parallel over slices. Throws Error(unsupported) when padding exceeds the limit.
 template <Value V>
 Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options);
-
-/// The entries that rows of at most `most_columns` have.
-Offset entries_kept(const Array<Offset>& offsets, Index rows, Index most_columns);
 
 /// Writes the values, in csr's order, to their places, and 0 to padding.
 template <Value V>
@@ -115,7 +125,8 @@ template <Value V>
 Csr<V> decode(const Storage<V>& storage);
 
 /// Throws Error(unsupported) when so many stored values are too much padding.
-void refuse_padding(Offset stored, Offset kept, std::size_t value_bytes, const BuildOptions& options);
+void refuse_padding(const Shape& shape, Offset stored, Offset kept, std::size_t value_bytes,
+                    const BuildOptions& options);
 
 /// What of the indices is compared with ELLPACK's.
 struct Savings {
@@ -151,22 +162,18 @@ struct CpuMatrix {
   const V* values = nullptr;
 };
 
-constexpr Index most_slice_rows = 1024;
+constexpr Index max_slice_rows = 1024;
 
 WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads);)
 
 }  // namespace weft::bro_ell
 
-WEFT_DECLARE_GPU_BUILDER(bro_ell)
 WEFT_DECLARE_GPU_LOADER(bro_ell, bro_ell::Storage<V>)
-// For tests: what the encoder on the GPU makes, copied back.
-namespace weft::on_cuda::bro_ell {
-template <Value V>
-::weft::bro_ell::Storage<V> encode(const Csr<V>& matrix, const ::weft::bro_ell::Shape& shape,
-                                   const BuildOptions& options);
-}
-namespace weft::on_emulator::bro_ell {
-template <Value V>
-::weft::bro_ell::Storage<V> encode(const Csr<V>& matrix, const ::weft::bro_ell::Shape& shape,
-                                   const BuildOptions& options);
-}
+WEFT_DECLARE_ON_DEVICES(bro_ell,
+                        template <Value V> std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source,
+                                                                              const ::weft::bro_ell::Shape& shape,
+                                                                              const BuildOptions& options);
+                        // For tests: what the encoder on the GPU makes, copied back.
+                        template <Value V>::weft::bro_ell::Storage<V> encode(const MatrixSource<V>& source,
+                                                                             const ::weft::bro_ell::Shape& shape,
+                                                                             const BuildOptions& options);)

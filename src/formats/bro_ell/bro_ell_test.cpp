@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "formats/csr/testing.hpp"
+#include "formats/testing.hpp"
 #include "structures.hpp"
 
 namespace weft::bro_ell {
@@ -150,9 +150,9 @@ const Shape shapes[] = {{},
                         {.slice_rows = 32},
                         {.slice_rows = 1024, .symbol_bits = 64},
                         {.slice_rows = 64, .symbol_bits = 64},
-                        {.slice_rows = 32, .symbol_bits = 32, .most_columns = 3},
-                        {.slice_rows = 256, .symbol_bits = 32, .most_columns = 0},
-                        {.slice_rows = 64, .least_bits = 13}};
+                        {.slice_rows = 32, .symbol_bits = 32, .max_columns = 3},
+                        {.slice_rows = 256, .symbol_bits = 32, .max_columns = 0},
+                        {.slice_rows = 64, .min_bits = 13}};
 
 TEST(BroEll, WhatIsEncodedComesBack) {
   for (const Csr<double>& matrix : adversarial())
@@ -160,14 +160,14 @@ TEST(BroEll, WhatIsEncodedComesBack) {
       const Storage<double> storage = encode(matrix, shape, {});
       EXPECT_EQ(savings_of(matrix, shape).compressed_bytes, savings_of(storage).compressed_bytes);
       EXPECT_EQ(savings_of(matrix, shape).ellpack_bytes, savings_of(storage).ellpack_bytes);
-      if (shape.most_columns > 40) {
+      if (shape.max_columns > 40) {
         expect_same_matrix(decode(storage), matrix);
       } else {
         const Csr<double> kept = decode(storage);
         ASSERT_EQ(kept.nonzeros(), storage.kept);
         for (Index row = 0; row < matrix.rows; ++row) {
           const Offset begin = matrix.offsets[row];
-          const Offset length = std::min<Offset>(shape.most_columns, matrix.offsets[row + 1] - begin);
+          const Offset length = std::min<Offset>(shape.max_columns, matrix.offsets[row + 1] - begin);
           ASSERT_EQ(kept.offsets[row + 1] - kept.offsets[row], length);
           for (Offset k = 0; k < length; ++k) ASSERT_EQ(kept.columns[kept.offsets[row] + k], matrix.columns[begin + k]);
         }
@@ -218,21 +218,54 @@ TEST(BroEll, NewValuesReplaceTheOldOnes) {
   EXPECT_THAT(y, ElementsAre(101, 11111, 10110, 11000));
 }
 
+TEST(BroEll, APartMultipliesTheFirstEntriesOfEachRow) {
+  const Csr<double> matrix = papers_matrix();
+  for (const Device device : available_devices()) {
+    const auto part = build_part<double>(matrix, 3, {.device = device, .parameters = {{"h", 32}}});
+    const Array<double> x{1, 10, 100, 1000, 10000}, y{1, 2, 3, 4};
+    EXPECT_THAT(test::apply(*part, device, 1.0, x, 1.0, y), ElementsAre(204, 564, 70913, 38004)) << device.name();
+    part->update_values(std::vector<double>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+    EXPECT_THAT(test::apply(*part, device, 1.0, x, 0.0, y), ElementsAre(101, 111, 10110, 11000)) << device.name();
+    EXPECT_EQ(part->info().padding, 3 * 32 - 10);
+    EXPECT_THAT(part->info().details, HasSubstr("h = 32"));
+  }
+}
+
+// Only build_part and build_shape set these.
+TEST(BroEll, NoParameterSetsTheWidthOrTheBits) {
+  const Csr<double> matrix = papers_matrix();
+  for (const Device device : available_devices()) {
+    const OperatorInfo plain = format().build.get<double>()(matrix, {.device = device})->info();
+    for (const char* name : {"width", "k", "least-bits"}) {
+      const OperatorInfo info =
+          format().build.get<double>()(matrix, {.device = device, .parameters = {{name, 2}}})->info();
+      EXPECT_EQ(info.details, plain.details) << name;
+      EXPECT_EQ(info.padding, plain.padding) << name;
+    }
+    const OperatorInfo wide = build_shape<double>(matrix, {.min_bits = 13}, {.device = device})->info();
+    EXPECT_GT(wide.bytes, plain.bytes) << device.name();
+  }
+}
+
+TEST(BroEll, AMatrixOnADeviceStaysThere) {
+  std::vector<Index> lengths(1000);
+  for (std::size_t row = 0; row < lengths.size(); ++row) lengths[row] = static_cast<Index>(20 + row * 7 % 30);
+  const Csr<double> matrix = test::random_rows<double>(3000, lengths, 3);
+  for (const Device device : test::devices_with_kernels())
+    for (const char* way : {"bro-ell", "bro-ell:h=32:sym=64"}) {
+      test::expect_same_from_device<Offset>(way, device, matrix);
+      test::expect_same_from_device<std::int32_t>(way, device, matrix);
+    }
+}
+
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BroEllOnDevices);
 class BroEllOnDevices : public ::testing::TestWithParam<test::Place> {};
 INSTANTIATE_TEST_SUITE_P(Places, BroEllOnDevices, ::testing::ValuesIn(test::places()),
                          [](const auto& instance) { return test::name_of(instance.param); });
 
 template <Value V>
-Storage<V> encode_there([[maybe_unused]] const Csr<V>& matrix, [[maybe_unused]] const Shape& shape,
-                        [[maybe_unused]] Device device) {
-#ifdef WEFT_HAS_CUDA
-  if (device.kind() == Device::Kind::gpu) return on_cuda::bro_ell::encode(matrix, shape, {.device = device});
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (device.kind() == Device::Kind::emulator) return on_emulator::bro_ell::encode(matrix, shape, {.device = device});
-#endif
-  return {};
+Storage<V> encode_there(const Csr<V>& matrix, const Shape& shape, Device device) {
+  return WEFT_ON_DEVICE(device, bro_ell::encode<V>)(matrix, shape, {.device = device});
 }
 
 TEST_P(BroEllOnDevices, TheEncoderMakesTheSameArraysAsTheCpus) {

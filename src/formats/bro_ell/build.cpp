@@ -1,34 +1,17 @@
 // bro-ell: the operator on the CPU, and the registry's entry.
-#include <algorithm>
-
 #include "formats/bro_ell/bro_ell.hpp"
+#include "formats/bro_ell/tuning.hpp"
+#include "formats/cpu_operator.hpp"
 #include "formats/padding_limit.hpp"
-#include "formats/vectors.hpp"
 
 namespace weft::bro_ell {
 namespace {
 
 template <Value V>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
-  CpuOperator(const Csr<V>& matrix, const BuildOptions& options)
-      : storage_(encode(matrix, choose_shape(options), options)), offsets_(matrix.offsets) {}
-  CpuOperator(Storage<V> storage, const Array<Offset>& offsets) : storage_(std::move(storage)), offsets_(offsets) {}
-
-  void apply(const Product<V>& product, Stream) override {
-    if (product.alpha == V(0) || storage_.kept == 0) return scale_on_cpu(product, storage_.rows);
-    const CpuMatrix<V> view{.rows = storage_.rows,
-                            .slice_rows = storage_.shape.slice_rows,
-                            .symbol_bits = storage_.shape.symbol_bits,
-                            .slice_count = static_cast<Index>(storage_.slices.size()),
-                            .slices = storage_.slices.data(),
-                            .bit_alloc = storage_.bit_alloc.data(),
-                            .words = storage_.words.data(),
-                            .values = storage_.values.data()};
-    constexpr Offset entries_a_thread = 4096;  // fewer do not pay for waking it
-    const Offset useful = 1 + (storage_.rows + static_cast<Offset>(storage_.values.size())) / entries_a_thread;
-    WEFT_CALL_ISA(multiply<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
-  }
+  CpuOperator(Storage<V> storage, const Array<Offset>& offsets)
+      : CpuOperatorBase<V>(storage.rows, storage.kept), storage_(std::move(storage)), offsets_(offsets) {}
 
   void update_values(std::span<const V> csr_values) override {
     place_values(storage_, offsets_, csr_values.data(), storage_.values.data());
@@ -44,15 +27,26 @@ class CpuOperator final : public Operator<V> {
   }
 
  private:
+  void multiply(const Product<V>& product) override {
+    const CpuMatrix<V> view{.rows = storage_.rows,
+                            .slice_rows = storage_.shape.slice_rows,
+                            .symbol_bits = storage_.shape.symbol_bits,
+                            .slice_count = static_cast<Index>(storage_.slices.size()),
+                            .slices = storage_.slices.data(),
+                            .bit_alloc = storage_.bit_alloc.data(),
+                            .words = storage_.words.data(),
+                            .values = storage_.values.data()};
+    const Offset work = storage_.rows + static_cast<Offset>(storage_.values.size());
+    WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, entries_per_thread));
+  }
+
   Storage<V> storage_;
   Array<Offset> offsets_;  // shared with the caller's matrix
 };
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
-  return WEFT_ON_DEVICE(options.device, bro_ell::build<V>)(source, options);
+  return build_shape(source, choose_shape(options), options);
 }
 
 template <Value V>
@@ -80,13 +74,28 @@ std::string rules_out(const RowLengths& rows, Device) {
 
 }  // namespace
 
+template <Value V>
+std::unique_ptr<Operator<V>> build_shape(const MatrixSource<V>& source, const Shape& shape,
+                                         const BuildOptions& options) {
+  if (options.device.is_cpu())
+    return std::make_unique<CpuOperator<V>>(encode(source.host(), shape, options), source.host().offsets);
+  return WEFT_ON_DEVICE(options.device, bro_ell::build<V>)(source, shape, options);
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> build_part(const MatrixSource<V>& source, Index width, const BuildOptions& options) {
+  Shape shape = choose_shape(options);
+  shape.max_columns = width;
+  return build_shape(source, shape, options);
+}
+
 const Format& format() {
   static const Format format = [] {
     Format f;
     f.info.name = "bro-ell";
     f.info.summary = "ell in slices whose column numbers are packed into few bits: fewer bytes to read";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.parameters = {{"h", "rows of a slice; else 256", 32, most_slice_rows, true},
+    f.info.parameters = {{"h", "rows of a slice; else 256", 32, max_slice_rows, true},
                          {"sym", "bits of a symbol, 32 or 64; else 32", 32, 64, true},
                          padding_parameter()};
     f.info.refuses = refuses_padding();
@@ -99,5 +108,10 @@ const Format& format() {
   }();
   return format;
 }
+
+#define WEFT_INSTANTIATE(V)                                                                                        \
+  template std::unique_ptr<Operator<V>> build_shape<V>(const MatrixSource<V>&, const Shape&, const BuildOptions&); \
+  template std::unique_ptr<Operator<V>> build_part<V>(const MatrixSource<V>&, Index, const BuildOptions&);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_ell

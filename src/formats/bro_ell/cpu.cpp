@@ -4,6 +4,7 @@
 
 #include "core/simd.hpp"
 #include "formats/bro_ell/bro_ell.hpp"
+#include "formats/cpu_product.hpp"
 
 namespace weft::bro_ell::WEFT_ISA_NAMESPACE {
 namespace {
@@ -121,15 +122,13 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
   // The slice stays in the cache from one vector to the next.
   for (int j = 0; j < product.count; ++j) {
     const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
-    V* const y = product.y + static_cast<std::size_t>(j) * product.y_stride + first;
     for (Index r = 0; r < live; r += tile_rows) {
-      // Behind the last tile comes the next slice.
+      // After the last tile comes the next slice.
       const Offset ahead = live - r > tile_rows ? tile_rows : static_cast<Offset>(slice.columns) * n - r;
       V sums[tile_rows];
       sum_tile(slice, n, matrix.bit_alloc + slice.width, symbols + r, matrix.values + slice.value + r, ahead, x, sums);
       const Index count = live - r < tile_rows ? live - r : tile_rows;
-      for (Index i = 0; i < count; ++i)
-        y[r + i] = product.beta == V(0) ? product.alpha * sums[i] : product.alpha * sums[i] + product.beta * y[r + i];
+      for (Index i = 0; i < count; ++i) simd::store_sum(product, first + r + i, j, sums[i]);
     }
   }
 }

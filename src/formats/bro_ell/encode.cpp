@@ -1,5 +1,6 @@
 // bro-ell: the encoder on the CPU.
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -21,17 +22,24 @@ void for_each_slice(Offset slices, Index slice_rows, F&& body) {
   parallel_for(slices, std::max(1, rows_at_once / slice_rows), body);
 }
 
-/// How many entries every slice's rows have at most, and where its values and widths lie. Returns the values and the
-/// widths that all take.
+/// How many entries every slice's rows have at most, where its values and widths are stored, and how many entries are
+/// kept. Returns the values and the widths that all take.
 template <Value V>
 std::pair<Offset, Offset> lay_out_columns(const Csr<V>& matrix, Storage<V>& storage) {
   const Index h = storage.shape.slice_rows;
+  std::atomic<Offset> kept{0};
   for_each_slice(static_cast<Offset>(storage.slices.size()), h, [&](std::int64_t s) {
     const SliceRows rows = rows_of_slice(matrix.offsets, nullptr, matrix.rows, h, s);
-    Offset longest = 0;
-    for (Index r = 0; r < rows.count; ++r) longest = std::max(longest, rows.offsets[r + 1] - rows.offsets[r]);
-    storage.slices[s].columns = static_cast<Index>(std::min<Offset>(longest, storage.shape.most_columns));
+    Offset longest = 0, all = 0;
+    for (Index r = 0; r < rows.count; ++r) {
+      const Offset length = std::min<Offset>(rows.offsets[r + 1] - rows.offsets[r], storage.shape.max_columns);
+      longest = std::max(longest, length);
+      all += length;
+    }
+    storage.slices[s].columns = static_cast<Index>(longest);
+    kept.fetch_add(all, std::memory_order_relaxed);
   });
+  storage.kept = kept;
   Offset value = 0, width = 0;
   Index s = 0;
   for (Slice& slice : storage.slices) {
@@ -43,30 +51,23 @@ std::pair<Offset, Offset> lay_out_columns(const Csr<V>& matrix, Storage<V>& stor
   return {value, width};
 }
 
-/// Where every slice's symbols lie. Returns the words that all take.
+/// Where every slice's symbols are stored. Returns the words that all take.
 template <Value V>
 Offset lay_out_symbols(Storage<V>& storage) {
-  const int words_a_symbol = storage.shape.symbol_bits / 32;
+  const int words_per_symbol = storage.shape.symbol_bits / 32;
   Offset word = 0;
   Index s = 0;
   for (Slice& slice : storage.slices) {
     slice.word = word;
     word += static_cast<Offset>(slice.symbols) * rows_in_slice(storage.rows, storage.shape.slice_rows, s++) *
-            words_a_symbol;
+            words_per_symbol;
   }
   return word;
 }
 
 }  // namespace
 
-Offset entries_kept(const Array<Offset>& offsets, Index rows, Index most_columns) {
-  if (most_columns == std::numeric_limits<Index>::max()) return offsets[rows];
-  Offset kept = 0;
-  for (Index row = 0; row < rows; ++row) kept += std::min<Offset>(most_columns, offsets[row + 1] - offsets[row]);
-  return kept;
-}
-
-void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, int least_bits) {
+void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, int min_bits) {
   // The largest delta of a column has as many bits as all of them or-ed together.
   std::vector<std::uint32_t> deltas(static_cast<std::size_t>(columns), 0);
   for (Index r = 0; r < rows.count; ++r) {
@@ -80,7 +81,7 @@ void measure_slice(const SliceRows& rows, Index columns, std::uint8_t* widths, i
     }
   }
   for (Index k = 0; k < columns; ++k)
-    widths[k] = static_cast<std::uint8_t>(std::max(least_bits, bits_for(deltas[static_cast<std::size_t>(k)])));
+    widths[k] = static_cast<std::uint8_t>(std::max(min_bits, bits_for(deltas[static_cast<std::size_t>(k)])));
 }
 
 template <class Symbol>
@@ -120,19 +121,18 @@ Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& 
   storage.shape = shape;
   storage.rows = matrix.rows;
   storage.cols = matrix.cols;
-  storage.kept = entries_kept(matrix.offsets, matrix.rows, shape.most_columns);
   const Index h = shape.slice_rows;
   const Offset slices = slice_count(matrix.rows, h);
   storage.slices = Array<Slice>(static_cast<std::size_t>(slices), Slice{});
   const auto [values, widths] = lay_out_columns(matrix, storage);
-  refuse_padding(values, storage.kept, sizeof(V), options);
+  refuse_padding(shape, values, storage.kept, sizeof(V), options);
 
   storage.bit_alloc = Array<std::uint8_t>(static_cast<std::size_t>(widths), std::uint8_t(0));
   for_each_slice(slices, h, [&](std::int64_t s) {
     Slice& slice = storage.slices[s];
     std::uint8_t* const bits = storage.bit_alloc.data() + slice.width;
     measure_slice(rows_of_slice(matrix.offsets, matrix.columns.data(), matrix.rows, h, s), slice.columns, bits,
-                  shape.least_bits);
+                  shape.min_bits);
     Offset sum = 0;
     for (Index k = 0; k < slice.columns; ++k) sum += bits[k];
     slice.symbols = static_cast<Index>(symbols_for(sum, shape.symbol_bits));
@@ -169,8 +169,8 @@ Savings savings_of(const Csr<V>& matrix, const Shape& shape) {
     const SliceRows rows = rows_of_slice(matrix.offsets, matrix.columns.data(), matrix.rows, h, s);
     Offset longest = 0;
     for (Index r = 0; r < rows.count; ++r) longest = std::max(longest, rows.offsets[r + 1] - rows.offsets[r]);
-    std::vector<std::uint8_t> widths(static_cast<std::size_t>(std::min<Offset>(longest, shape.most_columns)));
-    measure_slice(rows, static_cast<Index>(widths.size()), widths.data(), shape.least_bits);
+    std::vector<std::uint8_t> widths(static_cast<std::size_t>(std::min<Offset>(longest, shape.max_columns)));
+    measure_slice(rows, static_cast<Index>(widths.size()), widths.data(), shape.min_bits);
     Offset bits = 0;
     for (const std::uint8_t width : widths) bits += width;
     sizes[s].words = symbols_for(bits, shape.symbol_bits) * (shape.symbol_bits / 32) *

@@ -13,37 +13,44 @@ using ::weft::bro_ell::Slice;
 /// Sums over all slices.
 struct Census {
   Offset columns = 0;
+  Offset kept = 0;  // the matrix's own entries
   Index longest = 0;
 };
 
-__device__ __forceinline__ Index kept_of_row(const Offset* offsets, Offset row, Index most_columns) {
+__device__ __forceinline__ Index kept_of_row(const Offset* offsets, Offset row, Index max_columns) {
   const Offset length = offsets[row + 1] - offsets[row];
-  return length < most_columns ? static_cast<Index>(length) : most_columns;
+  return length < max_columns ? static_cast<Index>(length) : max_columns;
 }
 
-/// A block a slice: how many entries its longest row has, and so how many values and widths it needs.
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+/// A block per slice: how many entries its longest row has, and so how many values and widths it needs.
+static __global__ void __launch_bounds__(simt::block_threads)
     bro_ell_count_columns(const Offset* offsets, Index rows, Shape shape, Slice* slices, Offset* values, Offset* widths,
                           Census* census) {
   const auto s = static_cast<Index>(blockIdx.x);
   const Offset first = static_cast<Offset>(s) * shape.slice_rows;
   Index longest = 0;
+  Offset kept = 0;
   for (auto r = static_cast<Index>(threadIdx.x); r < shape.slice_rows && r < rows - first;
-       r += static_cast<Index>(blockDim.x))
-    longest = simt::Max{}(longest, kept_of_row(offsets, first + r, shape.most_columns));
+       r += static_cast<Index>(blockDim.x)) {
+    const Index length = kept_of_row(offsets, first + r, shape.max_columns);
+    longest = simt::Max{}(longest, length);
+    kept += length;
+  }
   longest = simt::block_reduce(longest, simt::Max{});
+  kept = simt::block_reduce_sum(kept);
   if (threadIdx.x != 0) return;
   slices[s] = {.columns = longest};
   values[s] = static_cast<Offset>(longest) * rows_in_slice(rows, shape.slice_rows, s);
   widths[s] = ::weft::bro_ell::round_up(longest, ::weft::bro_ell::widths_together);
   simt::atomic_add(census->columns, static_cast<Offset>(longest));
+  simt::atomic_add(census->kept, kept);
   simt::atomic_max(census->longest, longest);
 }
 
 constexpr Index columns_together = 32;
 
-/// A block a slice: the widths of its columns, and with them the symbols of its rows.
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+/// A block per slice: the widths of its columns, and with them the symbols of its rows.
+static __global__ void __launch_bounds__(simt::block_threads)
     bro_ell_measure(const Offset* offsets, const Index* csr_columns, Index rows, Shape shape, Slice* slices,
                     const Offset* values, const Offset* widths, std::uint8_t* bit_alloc, Offset* words) {
   WEFT_SHARED(std::uint32_t, deltas, columns_together);  // of each column, all or-ed together
@@ -73,7 +80,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
     if (thread < columns_together) {
       const std::uint32_t all = deltas[thread];
       int width = 32 - simt::leading_zeros(all);
-      if (thread < count && width < shape.least_bits) width = shape.least_bits;
+      if (thread < count && width < shape.min_bits) width = shape.min_bits;
       const Offset left = ::weft::bro_ell::round_up(slice.columns, ::weft::bro_ell::widths_together) - begin;
       if (thread < left) bit_alloc[slice.width + begin + thread] = static_cast<std::uint8_t>(width);
       bits += simt::warp_reduce_sum(width);
@@ -87,7 +94,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
 
 /// Every thread writes the stream of one row. Neighbours write neighbours.
 template <class Symbol>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(simt::block_threads)
     bro_ell_pack(const Offset* offsets, const Index* csr_columns, Index rows, Shape shape, Slice* slices,
                  Index slice_count, const Offset* words, const std::uint8_t* bit_alloc, std::uint32_t* to) {
   const Offset slot = simt::global_thread_id();
@@ -105,9 +112,9 @@ __global__ void __launch_bounds__(::weft::simt::block_threads)
   ::weft::bro_ell::pack_row(csr_columns + begin, length, bit_alloc + slice.width, slice.columns, writer);
 }
 
-/// Every thread writes the values of one row, and 0 behind them.
+/// Every thread writes the values of one row, and 0 after them.
 template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(simt::block_threads)
     bro_ell_place_values(Source<V> source, Index slice_rows, const Slice* slices, Index slice_count, V* to) {
   const Offset slot = simt::global_thread_id();
   const Offset number = slot / slice_rows;
@@ -127,7 +134,6 @@ template <class V>
 struct DeviceStorage {
   Shape shape;
   Index rows = 0;
-  Offset kept = 0;
   Index slice_count = 0;
   Census census;
   DeviceBuffer<Slice> slices;
@@ -137,13 +143,11 @@ struct DeviceStorage {
 };
 
 template <class V>
-void place_values(Device device, const Source<V>& source, DeviceStorage<V>& storage) {
-  constexpr int threads = ::weft::simt::block_threads;
+void place_values(const Source<V>& source, DeviceStorage<V>& storage) {
   const Offset slots = static_cast<Offset>(storage.slice_count) * storage.shape.slice_rows;
-  simt::launch(WEFT_KERNEL(bro_ell_place_values<V>), simt::blocks_for(slots, threads), threads, 0, {}, source,
-               storage.shape.slice_rows, std::as_const(storage.slices).data(), storage.slice_count,
+  simt::launch(WEFT_KERNEL(bro_ell_place_values<V>), simt::blocks_for(slots, simt::block_threads), simt::block_threads,
+               0, {}, source, storage.shape.slice_rows, std::as_const(storage.slices).data(), storage.slice_count,
                storage.values.data());
-  synchronize(device);  // what is read may live no longer
 }
 
 /// Replaces the sizes of all slices by where they begin. Returns their sum.
@@ -156,13 +160,12 @@ inline Offset scan_sizes(Device device, DeviceBuffer<Offset>& sizes, Index slice
 
 /// The same steps as on the CPU.
 template <class V>
-DeviceStorage<V> encode_on_device(Device device, const Source<V>& source, const Array<Offset>& offsets,
-                                  const Shape& shape, const BuildOptions& options) {
-  constexpr int threads = ::weft::simt::block_threads;
+DeviceStorage<V> encode_on_device(const Source<V>& source, const Shape& shape, const BuildOptions& options) {
+  constexpr int threads = simt::block_threads;
+  const Device device = options.device;
   DeviceStorage<V> storage;
   storage.shape = shape;
   storage.rows = source.rows;
-  storage.kept = ::weft::bro_ell::entries_kept(offsets, source.rows, shape.most_columns);
   storage.slice_count = ::weft::bro_ell::slice_count(source.rows, shape.slice_rows);
   const auto slices = static_cast<std::size_t>(storage.slice_count);
   const unsigned blocks = simt::blocks_for(storage.slice_count, 1);
@@ -174,7 +177,7 @@ DeviceStorage<V> encode_on_device(Device device, const Source<V>& source, const 
   const Offset values = scan_sizes(device, value, storage.slice_count);
   const Offset widths = scan_sizes(device, width, storage.slice_count);
   storage.census = census.download()[0];
-  ::weft::bro_ell::refuse_padding(values, storage.kept, sizeof(V), options);
+  ::weft::bro_ell::refuse_padding(shape, values, storage.census.kept, sizeof(V), options);
 
   storage.bit_alloc = DeviceBuffer<std::uint8_t>(device, static_cast<std::size_t>(widths));
   simt::launch(WEFT_KERNEL(bro_ell_measure), blocks, threads, 0, {}, source.offsets, source.columns, source.rows, shape,
@@ -194,7 +197,8 @@ DeviceStorage<V> encode_on_device(Device device, const Source<V>& source, const 
     pack(WEFT_KERNEL(bro_ell_pack<std::uint64_t>));
   else
     pack(WEFT_KERNEL(bro_ell_pack<std::uint32_t>));
-  place_values(device, source, storage);
+  place_values(source, storage);
+  synchronize(device);  // what is read may be gone afterwards
   return storage;
 }
 

@@ -5,13 +5,16 @@
 
 #include "formats/bro_ell/bro_ell.hpp"
 #include "formats/bro_ell/encode.cuh"
+#include "formats/bro_ell/tuning.hpp"
 #include "formats/column_groups.cuh"
+#include "formats/gpu_operator.cuh"
 
 namespace weft::WEFT_SIMT_NAMESPACE::bro_ell {
 namespace {
 
+using simt::block_threads;
+using ::weft::bro_ell::Storage;
 using ::weft::bro_ell::widths_together;
-using ::weft::simt::block_threads;
 
 template <class V>
 struct View {
@@ -24,7 +27,7 @@ struct View {
   const V* values = nullptr;
 };
 
-/// A row's stream: the symbol that is being read and the next ones, which are asked for before they are needed. Stride
+/// A row's stream: the symbol that is being read and the next ones, which are loaded before they are needed. Stride
 /// is Index or, where the compiler shall know the number, an integral_constant.
 template <class Symbol, class Stride>
 class RowStream {
@@ -74,8 +77,8 @@ class RowStream {
   Symbol window_[ahead];
 };
 
-/// The sums of row r of a slice of n rows, four columns at a time: first all that is read of the matrix is asked for,
-/// then what is read of x.
+/// The sums of row r of a slice of n rows, four columns at a time: first all loads of the matrix are queued,
+/// then those of x.
 template <class Symbol, int Room, class V, class Rows>
 __device__ __forceinline__ void sum_row(const View<V>& view, const Slice& slice, Index r, Rows n,
                                         const Product<V>& product, V (&sums)[Room]) {
@@ -102,9 +105,9 @@ __device__ __forceinline__ void sum_row(const View<V>& view, const Slice& slice,
     }
     WEFT_UNROLL
     for (int j = 0; j < Room; ++j) {
-      // One vector is not asked for: the branch alone would cost 8 % on rows of seven (bench/NOTES.md).
+      // One vector needs no test: the branch alone would cost 8 % on rows of seven (bench/NOTES.md).
       if (Room > 1 && j >= product.count) break;
-      const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      const V* x = product.x_of(j);
       V factor[batch];
       WEFT_UNROLL
       for (int u = 0; u < batch; ++u) factor[u] = load_x(x, column[u]);
@@ -138,46 +141,12 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks
 }
 
 template <Value V>
-class GpuOperator final : public Operator<V> {
+class GpuOperator final : public GpuOperatorBase<V> {
  public:
-  GpuOperator(const Csr<V>& matrix, const BuildOptions& options) : device_(options.device), offsets_(matrix.offsets) {
-    gpu::CurrentDevice current(device_);
-    const CsrOnDevice<V> source(device_, matrix);
-    storage_ =
-        encode_on_device<V>(device_, source.view(), matrix.offsets, ::weft::bro_ell::choose_shape(options), options);
-  }
-
-  GpuOperator(const ::weft::bro_ell::Storage<V>& storage, const Array<Offset>& offsets, Device device)
-      : device_(device), offsets_(offsets) {
-    storage_.shape = storage.shape;
-    storage_.rows = storage.rows;
-    storage_.kept = storage.kept;
-    storage_.slice_count = static_cast<Index>(storage.slices.size());
-    for (const Slice& slice : storage.slices) {
-      storage_.census.columns += slice.columns;
-      storage_.census.longest = std::max(storage_.census.longest, slice.columns);
-    }
-    storage_.slices = DeviceBuffer<Slice>(device, storage.slices);
-    storage_.bit_alloc = DeviceBuffer<std::uint8_t>(device, storage.bit_alloc);
-    storage_.words = DeviceBuffer<std::uint32_t>(device, storage.words);
-    storage_.values = DeviceBuffer<V>(device, storage.values);
-  }
-
-  void apply(const Product<V>& product, Stream stream) override {
-    gpu::CurrentDevice current(device_);
-    if (product.alpha == V(0) || storage_.kept == 0) return scale(storage_.rows, product, stream);
-    if (storage_.shape.symbol_bits == 64)
-      multiply<std::uint64_t>(product, stream);
-    else
-      multiply<std::uint32_t>(product, stream);
-  }
-
-  void update_values(std::span<const V> csr_values) override {
-    gpu::CurrentDevice current(device_);
-    const DeviceBuffer<Offset> offsets(device_, offsets_);
-    const DeviceBuffer<V> values(device_, csr_values);
-    place_values<V>(device_, {storage_.rows, offsets.data(), nullptr, values.data()}, storage_);
-  }
+  GpuOperator(Device device, DeviceStorage<V> storage, KeptOffsets offsets)
+      : GpuOperatorBase<V>(device, storage.rows, storage.census.kept),
+        offsets_(std::move(offsets)),
+        storage_(std::move(storage)) {}
 
   OperatorInfo info() const override {
     OperatorInfo info;
@@ -187,13 +156,26 @@ class GpuOperator final : public Operator<V> {
                                     storage_.census.columns, storage_.census.longest));
     info.bytes =
         storage_.slices.bytes() + storage_.bit_alloc.bytes() + storage_.words.bytes() + storage_.values.bytes();
-    info.padding = static_cast<Offset>(storage_.values.size()) - storage_.kept;
+    info.padding = static_cast<Offset>(storage_.values.size()) - storage_.census.kept;
     return info;
   }
 
  private:
+  void multiply(const Product<V>& product, Stream stream) override {
+    if (storage_.shape.symbol_bits == 64)
+      multiply_symbols<std::uint64_t>(product, stream);
+    else
+      multiply_symbols<std::uint32_t>(product, stream);
+  }
+
+  void place_values(const V* csr_values) override {
+    const DeviceArray<Offset> offsets = offsets_.on_device();
+    bro_ell::place_values<V>({storage_.rows, offsets.data(), nullptr, csr_values}, storage_);
+    synchronize(this->device());  // before the offsets go
+  }
+
   template <class Symbol>
-  void multiply(const Product<V>& product, Stream stream) {
+  void multiply_symbols(const Product<V>& product, Stream stream) {
     const View<V> view{.rows = storage_.rows,
                        .slice_rows = storage_.shape.slice_rows,
                        .slice_shift = std::countr_zero(static_cast<unsigned>(storage_.shape.slice_rows)),
@@ -204,41 +186,62 @@ class GpuOperator final : public Operator<V> {
     const unsigned blocks = simt::blocks_for(view.rows, block_threads);
     with_room_for(product.count, [&](auto room) {
       constexpr int vectors = decltype(room)::value;
-      constexpr int resident = vectors > 1 ? 1 : sizeof(Symbol) == 8 ? 4 : sizeof(V) == 8 ? 6 : 8;
+      constexpr int resident = vectors > 1           ? 1
+                               : sizeof(Symbol) == 8 ? ::weft::bro_ell::resident_blocks_of_long_symbols
+                                                     : ::weft::bro_ell::resident_blocks.of<V>();
       simt::launch(WEFT_KERNEL(bro_ell_rows<V, Symbol, vectors, resident>), blocks, block_threads, 0, stream, view,
                    product);
     });
   }
 
-  Device device_;
-  Array<Offset> offsets_;  // shared with the caller's matrix
+  KeptOffsets offsets_;
   DeviceStorage<V> storage_;
 };
+
+template <Value V>
+DeviceStorage<V> upload(const Storage<V>& storage, Device device) {
+  DeviceStorage<V> there;
+  there.shape = storage.shape;
+  there.rows = storage.rows;
+  there.census.kept = storage.kept;
+  there.slice_count = static_cast<Index>(storage.slices.size());
+  for (const Slice& slice : storage.slices) {
+    there.census.columns += slice.columns;
+    there.census.longest = std::max(there.census.longest, slice.columns);
+  }
+  there.slices = DeviceBuffer<Slice>(device, storage.slices);
+  there.bit_alloc = DeviceBuffer<std::uint8_t>(device, storage.bit_alloc);
+  there.words = DeviceBuffer<std::uint32_t>(device, storage.words);
+  there.values = DeviceBuffer<V>(device, storage.values);
+  return there;
+}
 
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  return std::make_unique<GpuOperator<V>>(matrix, options);
-}
-
-template <Value V>
-std::unique_ptr<Operator<V>> load(const ::weft::bro_ell::Storage<V>& storage, const Csr<V>& matrix, Device device) {
-  gpu::CurrentDevice current(device);
-  return std::make_unique<GpuOperator<V>>(storage, matrix.offsets, device);
-}
-
-template <Value V>
-::weft::bro_ell::Storage<V> encode(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options) {
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const Shape& shape, const BuildOptions& options) {
   gpu::CurrentDevice current(options.device);
-  const CsrOnDevice<V> source(options.device, matrix);
-  const DeviceStorage<V> built = encode_on_device<V>(options.device, source.view(), matrix.offsets, shape, options);
-  ::weft::bro_ell::Storage<V> storage;
+  DeviceStorage<V> storage = encode_on_device<V>(csr_on_device(source, options.device), shape, options);
+  return std::make_unique<GpuOperator<V>>(options.device, std::move(storage),
+                                          KeptOffsets(source.state(), options.device));
+}
+
+template <Value V>
+std::unique_ptr<Operator<V>> load(const Storage<V>& storage, const Csr<V>& matrix, Device device) {
+  gpu::CurrentDevice current(device);
+  return std::make_unique<GpuOperator<V>>(device, upload(storage, device),
+                                          KeptOffsets(MatrixSource<V>(matrix).state(), device));
+}
+
+template <Value V>
+Storage<V> encode(const MatrixSource<V>& source, const Shape& shape, const BuildOptions& options) {
+  gpu::CurrentDevice current(options.device);
+  const DeviceStorage<V> built = encode_on_device<V>(csr_on_device(source, options.device), shape, options);
+  Storage<V> storage;
   storage.shape = shape;
-  storage.rows = matrix.rows;
-  storage.cols = matrix.cols;
-  storage.kept = built.kept;
+  storage.rows = source.rows();
+  storage.cols = source.cols();
+  storage.kept = built.census.kept;
   storage.slices = built.slices.download();
   storage.bit_alloc = built.bit_alloc.download();
   storage.words = built.words.download();
@@ -246,10 +249,10 @@ template <Value V>
   return storage;
 }
 
-#define WEFT_INSTANTIATE(V)                                                                                 \
-  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&);              \
-  template std::unique_ptr<Operator<V>> load<V>(const ::weft::bro_ell::Storage<V>&, const Csr<V>&, Device); \
-  template ::weft::bro_ell::Storage<V> encode<V>(const Csr<V>&, const Shape&, const BuildOptions&);
+#define WEFT_INSTANTIATE(V)                                                                                  \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const Shape&, const BuildOptions&); \
+  template std::unique_ptr<Operator<V>> load<V>(const Storage<V>&, const Csr<V>&, Device);                   \
+  template Storage<V> encode<V>(const MatrixSource<V>&, const Shape&, const BuildOptions&);
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::bro_ell

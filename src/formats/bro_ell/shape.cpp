@@ -9,18 +9,15 @@ Shape choose_shape(const BuildOptions& options) {
   Shape shape;
   shape.slice_rows = static_cast<Index>(options.parameter("h", shape.slice_rows));
   shape.symbol_bits = static_cast<int>(options.parameter("sym", shape.symbol_bits));
-  shape.most_columns = static_cast<Index>(options.parameter("width", shape.most_columns));
-  shape.least_bits = static_cast<int>(options.parameter("least-bits", shape.least_bits));
   return shape;
 }
 
-/// Where the width is bro-hyb's k, only a smaller k would help.
-void refuse_padding(Offset stored, Offset kept, std::size_t value_bytes, const BuildOptions& options) {
-  if (!options.has("width")) return require_little_padding("bro-ell", stored, kept, value_bytes, options, "bro-hyb");
-  const std::string needs =
-      padding_over(options.parameter("padding", default_padding_limit), stored, kept, value_bytes);
-  if (!needs.empty())
-    throw Error(ErrorCode::unsupported, "the bro-ell part of bro-hyb needs " + needs + ": use a smaller k, or none");
+void refuse_padding(const Shape& shape, Offset stored, Offset kept, std::size_t value_bytes,
+                    const BuildOptions& options) {
+  if (shape.is_part())
+    require_little_padding_in_part("bro-ell", "bro-hyb", stored, kept, value_bytes, options);
+  else
+    require_little_padding("bro-ell", stored, kept, value_bytes, options, "bro-hyb");
 }
 
 double Savings::eta() const {

@@ -66,7 +66,7 @@ Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols) {
   storage.rows = rows;
   storage.cols = cols;
   const Array<std::int64_t>& layout = arrays.get<std::int64_t>("layout", 2);
-  if (layout[0] < 32 || layout[0] > most_slice_rows || !std::has_single_bit(static_cast<std::uint64_t>(layout[0])) ||
+  if (layout[0] < 32 || layout[0] > max_slice_rows || !std::has_single_bit(static_cast<std::uint64_t>(layout[0])) ||
       (layout[1] != 32 && layout[1] != 64))
     refuse("its 'layout' is none that there is");
   const auto h = static_cast<Index>(layout[0]);

@@ -7,20 +7,15 @@
 namespace weft::bro_hyb {
 namespace {
 
-hyb::Parts parts(const BuildOptions& options) {
-  hyb::Parts both{bro_ell::format(), bro_coo::format()};
-  if (options.has("h")) both.ell_parameters["h"] = options.parameter("h", 0);
-  both.tells_details = true;
+const hyb::Parts& parts() {
+  static const hyb::Parts both{bro_ell::format(), bro_coo::format(), true};
   return both;
 }
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  return hyb::build_hybrid(matrix, options, parts(options));
+  return hyb::build_hybrid(source, options, parts(), &bro_ell::build_part<V>);
 }
-
-std::string rules_out(const RowLengths& rows, Device device) { return hyb::rules_out(rows, device, parts({})); }
 
 }  // namespace
 
@@ -31,11 +26,11 @@ const Format& format() {
     f.info.summary = "the first entries of each row in bro-ell, the rest in bro-coo: a few long rows, few bytes";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.parameters = {hyb::k_parameter("bro-ell"),
-                         {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::most_slice_rows, true}};
+                         {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::max_slice_rows, true}};
     f.info.refuses = "a given k whose padding bro-ell would refuse";
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.setup_products = 30;
-    f.rules_out = &rules_out;
+    f.rules_out = [](const RowLengths& rows, Device device) { return hyb::rules_out(rows, device, parts()); };
     return f;
   }();
   return format;

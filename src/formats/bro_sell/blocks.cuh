@@ -1,12 +1,12 @@
 #pragma once
+#include <weft/buffer.hpp>
+
 #include "formats/csr_on_device.cuh"
-#include "simt/scan.cuh"
-#include "simt/tuning.hpp"
 
 // The blocks of a matrix, found on a GPU.
 namespace weft::WEFT_SIMT_NAMESPACE::bro_sell {
 
-/// As ::weft::bro_sell::Pattern.
+/// As ::weft::bro_sell::Pattern: with blocks of 1 these are the arrays of the matrix itself.
 struct PatternView {
   int block = 1;
   Index rows = 0;
@@ -14,82 +14,23 @@ struct PatternView {
   const Index* columns = nullptr;
 };
 
-/// Goes through the blocks of a block row: a cursor in each of its rows.
-template <class V, class F>
-__device__ __forceinline__ void for_each_block(const Source<V>& source, Offset block_row, int block, F&& body) {
-  constexpr int most = 6;
-  Offset next[most], end[most];
-  WEFT_UNROLL
-  for (int r = 0; r < most; ++r) {
-    next[r] = r < block ? source.offsets[block_row * block + r] : 0;
-    end[r] = r < block ? source.offsets[block_row * block + r + 1] : 0;
-  }
-  for (;;) {
-    bool any = false;
-    Index first = 0;
-    WEFT_UNROLL
-    for (int r = 0; r < most; ++r) {
-      if (next[r] >= end[r]) continue;
-      const Index column = source.columns[next[r]];
-      first = !any || column < first ? column : first;
-      any = true;
-    }
-    if (!any) return;
-    const Index block_column = first / block;
-    const Offset behind = (static_cast<Offset>(block_column) + 1) * block;
-    WEFT_UNROLL
-    for (int r = 0; r < most; ++r)
-      while (next[r] < end[r] && source.columns[next[r]] < behind) ++next[r];
-    body(block_column);
-  }
+template <class V>
+PatternView pattern_of(const Source<V>& csr) {
+  return {1, csr.rows, csr.offsets, csr.columns};
 }
 
-/// Counts the blocks of each block row or, where `columns` is given, writes them.
-template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
-    bro_sell_find_blocks(Source<V> source, int block, Index block_rows, Offset* offsets, Index* columns) {
-  const Offset row = simt::global_thread_id();
-  if (row >= block_rows) return;
-  if (columns) {
-    Offset to = offsets[row];
-    for_each_block(source, row, block, [&](Index column) { columns[to++] = column; });
-  } else {
-    Offset count = 0;
-    for_each_block(source, row, block, [&](Index) { ++count; });
-    offsets[row] = count;
-  }
-}
-
-/// Keeps the pattern's arrays, or stands for those of the matrix itself when blocks are single entries.
-template <class V>
+/// Owns the arrays of a pattern, or refers to those of the matrix where blocks are single entries.
 class PatternOnDevice {
  public:
-  PatternOnDevice(Device device, const Source<V>& source, int block)
-      : view_{block, source.rows / block, source.offsets, source.columns} {
-    if (block == 1) return;
-    constexpr int threads = ::weft::simt::block_threads;
-    const unsigned blocks = simt::blocks_for(view_.rows, threads);
-    offsets_ = DeviceBuffer<Offset>(device, static_cast<std::size_t>(view_.rows) + 1);
-    simt::launch(WEFT_KERNEL(bro_sell_find_blocks<V>), blocks, threads, 0, {}, source, block, view_.rows,
-                 offsets_.data(), static_cast<Index*>(nullptr));
-    simt::exclusive_scan(device, offsets_.data(), view_.rows);
-    Offset count = 0;
-    ::weft::detail::copy_to_host(device, &count, offsets_.data() + view_.rows, sizeof count, {});
-    columns_ = DeviceBuffer<Index>(device, static_cast<std::size_t>(count));
-    simt::launch(WEFT_KERNEL(bro_sell_find_blocks<V>), blocks, threads, 0, {}, source, block, view_.rows,
-                 offsets_.data(), columns_.data());
-    view_.offsets = offsets_.data();
-    view_.columns = columns_.data();
-  }
+  /// `matrix` has blocks of 1 and `entries` of them. The device is current.
+  PatternOnDevice(Device device, const PatternView& matrix, Offset entries, int block);
 
   const PatternView& view() const { return view_; }
-  /// The offsets on the host; those of a matrix without blocks are there already.
-  Array<Offset> download_offsets(const Array<Offset>& matrix_offsets) const {
-    return view_.block == 1 ? matrix_offsets : offsets_.download();
-  }
+  Offset count() const { return count_; }  ///< blocks
 
  private:
   PatternView view_;
+  Offset count_ = 0;
   DeviceBuffer<Offset> offsets_;
   DeviceBuffer<Index> columns_;
 };

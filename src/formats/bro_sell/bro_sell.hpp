@@ -3,6 +3,7 @@
 #include "formats/bro_sell/packing.hpp"
 #include "formats/gpu_builder.hpp"
 #include "formats/registry.hpp"
+#include "formats/sell/sell.hpp"
 
 namespace weft::bro_sell {
 
@@ -52,19 +53,17 @@ struct Storage {
   Part<V> singles;  ///< no rows when all is in blocks
 };
 
-/// The b of 2..6 whose blocks are best filled in a sample of the matrix, if at least block_fill_wanted of them is; 1 if
-/// there is none. Looks at some thousand rows only: what a slice really costs is counted slice by slice.
-int choose_block(Index rows, Index cols, const Offset* offsets, const Index* columns);
-
-/// The same, or what the user wants if that divides the size of the matrix.
+/// The block size of the matrix, see Structure::block_size, or what the user requests if that divides its size.
 template <Value V>
-int block_for(const Csr<V>& matrix, const BuildOptions& options);
+int block_for(const MatrixSource<V>& source, const BuildOptions& options);
 
 /// The blocks of a matrix. Linear, parallel.
 Pattern find_pattern(Index rows, const Array<Offset>& offsets, const Array<Index>& columns, int block);
 
 /// What the user has not given, by the lengths of the (block) rows.
-Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::size_t value_bytes);
+template <Value V>
+Shape choose_shape(int block, const sell::RowsToCut& rows, const BuildOptions& options);
+using ShapeChooser = Shape (*)(int block, const sell::RowsToCut& rows, const BuildOptions& options);
 
 /// The width that all slices get if it costs little padding, else 0. `columns` are those of all slices together.
 Index equal_width(Index widest, Offset columns, Offset slices);
@@ -80,10 +79,10 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
 
 /// The whole set-up on the CPU, linear and parallel.
 template <Value V>
-Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
+Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& options);
 
-/// Throws Error(unsupported) when a part stores out of proportion. `most_words`: of a slice.
-void require_sensible(Offset entries, Offset most_words, Offset nonzeros, std::size_t value_bytes,
+/// Throws Error(unsupported) when a part stores out of proportion. `max_words`: of a slice.
+void require_sensible(Offset entries, Offset max_words, Offset nonzeros, std::size_t value_bytes,
                       const BuildOptions& options);
 
 /// The block rows of those slices that take fewer bytes as rows of single entries, and those of all others in the order
@@ -98,13 +97,16 @@ struct Split {
 template <Value V>
 Split split_by_bytes(const Csr<V>& matrix, const Pattern& pattern, const Part<V>& part);
 
+/// The same for slices that have been compared: where `cheaper` is set for a slice, its rows are stored one by one.
+Split split_rows(const Shape& shape, Index rows, const Array<Index>& order, const Array<std::uint8_t>& cheaper);
+
 /// How the rows of block rows are cut that are not stored in blocks, and their order.
 struct Singles {
   Shape shape;
   Array<Index> order;
 };
 Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows, int block,
-                    const BuildOptions& options, std::size_t value_bytes);
+                    const BuildOptions& options, ShapeChooser choose);
 
 /// Writes the values, in csr's order, to their places.
 template <Value V>
@@ -116,9 +118,9 @@ std::string describe(const Shape& blocks, Index block_rows, const Shape& singles
 
 /// C on a CPU.
 template <class V>
-inline constexpr Index cpu_slice_rows = sizeof(V) == 4 ? 16 : 8;
+inline constexpr Index cpu_slice_rows = PerWidth<Index>{.f32 = 16, .f64 = 8}.of<V>();
 
-/// What the CPU kernel reads: a Part with pack = 1 and one thread a row.
+/// What the CPU kernel reads: a Part with pack = 1 and one thread per row.
 template <class V>
 struct CpuPart {
   int block = 1;
@@ -137,11 +139,6 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuPart<V>& part, const
 
 WEFT_DECLARE_GPU_BUILDER(bro_sell)
 // For tests: the set-up on the GPU, copied back.
-namespace weft::on_cuda::bro_sell {
-template <Value V>
-::weft::bro_sell::Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
-}
-namespace weft::on_emulator::bro_sell {
-template <Value V>
-::weft::bro_sell::Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
-}
+WEFT_DECLARE_ON_DEVICES(bro_sell,
+                        template <Value V>::weft::bro_sell::Storage<V> build_storage(const MatrixSource<V>& source,
+                                                                                     const BuildOptions& options);)

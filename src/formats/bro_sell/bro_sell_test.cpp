@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "formats/bro_sell/testing.hpp"
-#include "formats/csr/testing.hpp"
+#include "formats/testing.hpp"
 
 namespace weft::bro_sell {
 namespace {
@@ -87,7 +87,7 @@ TEST(BroSell, EveryEntryIsStoredOnce) {
 TEST(BroSell, BothPartsTogetherHoldTheMatrix) {
   for (const auto& [name, matrix] : test::awkward()) {
     SCOPED_TRACE(name);
-    const Storage<double> storage = build_storage(matrix, {.device = Device::cpu()});
+    const Storage<double> storage = build_storage<double>(matrix, {.device = Device::cpu()});
     std::map<std::pair<Index, Index>, double> entries;
     ASSERT_NO_FATAL_FAILURE(test::decode(storage.blocks, entries));
     ASSERT_NO_FATAL_FAILURE(test::decode(storage.singles, entries));
@@ -98,25 +98,25 @@ TEST(BroSell, BothPartsTogetherHoldTheMatrix) {
 TEST(BroSell, BlocksAreSeenAndUsedWhereTheySaveBytes) {
   for (int b = 2; b <= 6; ++b) {
     const Csr<double> full = test::blocky(b, 300, 300, 8, 0, 1);
-    EXPECT_EQ(choose_block(full.rows, full.cols, full.offsets.data(), full.columns.data()), b);
-    const Storage<double> storage = build_storage(full, {.device = Device::cpu()});
+    EXPECT_EQ(block_for<double>(full, {.device = Device::cpu()}), b);
+    const Storage<double> storage = build_storage<double>(full, {.device = Device::cpu()});
     EXPECT_EQ(storage.blocks.rows, 300);
     EXPECT_EQ(storage.blocks.masked_slices, 0);
     EXPECT_EQ(storage.singles.rows, 0);
   }
   const Csr<double> none = test::blocky(1, 300, 300, 8, 0, 2);
-  EXPECT_EQ(choose_block(none.rows, none.cols, none.offsets.data(), none.columns.data()), 1);
+  EXPECT_EQ(block_for<double>(none, {.device = Device::cpu()}), 1);
 
   // A gap here and there costs a mask; hardly any entries left cost more than their columns.
   const Csr<double> few = test::blocky(3, 300, 300, 8, 1, 3);
-  EXPECT_GT(build_storage(few, {.device = Device::cpu()}).blocks.masked_slices, 0);
+  EXPECT_GT(build_storage<double>(few, {.device = Device::cpu()}).blocks.masked_slices, 0);
   const Csr<double> many = test::blocky(3, 300, 300, 8, 85, 3);
-  const Storage<double> singles = build_storage(many, {.device = Device::cpu(), .parameters = {{"block", 3}}});
+  const Storage<double> singles = build_storage<double>(many, {.device = Device::cpu(), .parameters = {{"block", 3}}});
   EXPECT_LT(singles.blocks.rows, 90);  // those with no entry, or with one: their slices cost little in any way
   EXPECT_GT(singles.singles.rows, 600);
   for (const auto& [name, matrix] : test::awkward()) {
     if (name != "blocks in some rows") continue;
-    const Storage<double> both = build_storage(matrix, {.device = Device::cpu(), .parameters = {{"block", 3}}});
+    const Storage<double> both = build_storage<double>(matrix, {.device = Device::cpu(), .parameters = {{"block", 3}}});
     EXPECT_GT(both.blocks.rows, 50);
     EXPECT_GT(both.singles.rows, 200);
   }
@@ -133,7 +133,8 @@ TEST(BroSell, WhatASliceTakesIsWhatIsCounted) {
       return sum;
     };
     const auto with = [&](int block) {
-      return bytes(build_storage(matrix, {.device = Device::cpu(), .parameters = {{"block", block}, {"sigma", 1}}}));
+      return bytes(
+          build_storage<double>(matrix, {.device = Device::cpu(), .parameters = {{"block", block}, {"sigma", 1}}}));
     };
     EXPECT_LE(with(3), with(1)) << missing << " of 100 entries missing";
   }
@@ -148,15 +149,8 @@ TEST(BroSell, TheOperatorSaysHowItStores) {
   EXPECT_THAT(details("bro-sell:block=2", "gen:poisson2d:5"), ::testing::StartsWith("C = 8"));  // 25 rows: no blocks
 }
 
-template <Value V>
-Storage<V> built_on([[maybe_unused]] const Csr<V>& matrix, [[maybe_unused]] const BuildOptions& options) {
-#ifdef WEFT_HAS_CUDA
-  if (options.device.kind() == Device::Kind::gpu) return on_cuda::bro_sell::build_storage(matrix, options);
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (options.device.kind() == Device::Kind::emulator) return on_emulator::bro_sell::build_storage(matrix, options);
-#endif
-  throw Error(ErrorCode::no_device, "no kernels in this build");
+Storage<double> built_on(const MatrixSource<double>& source, const BuildOptions& options) {
+  return WEFT_ON_DEVICE(options.device, bro_sell::build_storage<double>)(source, options);
 }
 
 /// The same on the CPU, cut for a GPU.
@@ -210,6 +204,40 @@ TEST_P(BroSellOnDevices, SetUpIsThatOfTheCpuBitByBit) {
       ASSERT_NO_FATAL_FAILURE(test::decode(built.singles, entries));
       ASSERT_NO_FATAL_FAILURE(expect_entries(entries, matrix));
     }
+  }
+}
+
+TEST_P(BroSellOnDevices, RowsAreSplitAsOnTheCpu) {
+  const weft::test::PlaceScope scope(GetParam());
+  int split = 0;
+  for (const int missing : {3, 20, 45})
+    for (const int threads : {1, 4}) {
+      const Csr<double> matrix = test::blocky(3, 150, 150, 9, missing, static_cast<unsigned>(missing));
+      const BuildOptions options{.device = GetParam().device,
+                                 .parameters = {{"block", 3}, {"t", threads}, {"sigma", 64}, {"padding", 1000000}}};
+      const Storage<double> built = built_on(matrix, options);
+      const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, 3);
+      const Shape shape{.block = 3, .slice_rows = 32, .window = 64, .threads = threads, .pack = 4};
+      const Split expected = split_by_bytes(matrix, pattern, measure_part(matrix, pattern, shape, {}));
+      SCOPED_TRACE(std::to_string(missing) + " of 100 entries missing, t = " + std::to_string(threads));
+      EXPECT_EQ(built.singles.rows, static_cast<Index>(3 * expected.singles.size()));
+      if (!expected.singles.empty()) {
+        EXPECT_TRUE(same(built.blocks.order, expected.blocks));
+      }
+      split += !expected.singles.empty() && !expected.blocks.empty();
+    }
+  EXPECT_GT(split, 0);
+}
+
+TEST_P(BroSellOnDevices, ArraysOnTheDeviceAreNotFetched) {
+  const weft::test::PlaceScope scope(GetParam());
+  const Device device = GetParam().device;
+  const Csr<double> singles = generate<double>("gen:poisson2d:40");
+  const Csr<double> blocks = generate<double>("gen:elasticity3d:6");
+  const Csr<double> gaps = test::blocky(3, 150, 150, 12, 20, 7);
+  for (const Csr<double>* matrix : {&singles, &blocks, &gaps}) {
+    weft::test::expect_same_from_device<Offset>("bro-sell", device, *matrix);
+    weft::test::expect_same_from_device<std::int32_t>("bro-sell:block=3:sigma=64", device, *matrix);
   }
 }
 

@@ -4,60 +4,65 @@
 #include <cstdio>
 
 #include "core/parallel.hpp"
+#include "facts/blocks.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
+#include "formats/cpu_operator.hpp"
 #include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
-#include "formats/vectors.hpp"
 
 namespace weft::bro_sell {
 
-Shape choose_shape(const Pattern& pattern, const BuildOptions& options, std::size_t value_bytes) {
+template <Value V>
+Shape choose_shape(int block, const sell::RowsToCut& rows, const BuildOptions& options) {
   // sell knows which sigma and t suit rows of these lengths.
-  const sell::Shape like = sell::choose_shape(pattern.offsets, pattern.rows, options, value_bytes);
+  const sell::Shape like = sell::choose_shape<V>(rows, options);
   const bool cpu = options.device.is_cpu();
   Shape shape;
-  shape.block = pattern.block;
+  shape.block = block;
   shape.slice_rows = like.slice_rows;
   shape.window = like.window;
   shape.threads = like.threads;
   shape.pack = cpu ? 1 : 4;
-  shape.may_widen = !cpu && pattern.block == 1 && shape.threads == 1;
+  shape.may_widen = !cpu && block == 1 && shape.threads == 1;
   return shape;
 }
 
-void require_sensible(Offset entries, Offset most_words, Offset nonzeros, std::size_t value_bytes,
+void require_sensible(Offset entries, Offset max_words, Offset nonzeros, std::size_t value_bytes,
                       const BuildOptions& options) {
   require_little_padding("bro-sell", entries, nonzeros, value_bytes + 1, options, "bro-hyb");
-  if (most_words >= Offset(1) << 31)  // kernels count them with 32 bits
+  if (max_words >= Offset(1) << 31)  // kernels count them with 32 bits
     throw Error(ErrorCode::unsupported,
                 "format 'bro-sell': a row is too long for one slice; give it more threads (t=32), or use bro-hyb");
 }
 
 Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows, int block,
-                    const BuildOptions& options, std::size_t value_bytes) {
+                    const BuildOptions& options, ShapeChooser choose) {
   // The listed rows as if they were a matrix of their own.
   const auto rows = static_cast<Index>(block_rows.size() * static_cast<std::size_t>(block));
   const auto row_at = [&](Offset i) { return block_rows[i / block] * block + static_cast<Index>(i % block); };
-  Pattern own{1, rows, Array<Offset>(static_cast<std::size_t>(rows) + 1), {}};
-  for (Index i = 0; i < rows; ++i) own.offsets[i] = offsets[row_at(i) + 1] - offsets[row_at(i)];
-  prefix_sum(own.offsets.data(), rows);
-  Singles singles{choose_shape(own, options, value_bytes), Array<Index>(static_cast<std::size_t>(rows))};
-  const Array<Index> sorted = sell::sorted_rows(own.offsets, rows, singles.shape.window);
+  Array<Offset> own(static_cast<std::size_t>(rows) + 1);
+  for (Index i = 0; i < rows; ++i) own[i] = offsets[row_at(i) + 1] - offsets[row_at(i)];
+  prefix_sum(own.data(), rows);
+  Singles singles{choose(1, {Device::cpu(), own.data(), rows, own.back()}, options),
+                  Array<Index>(static_cast<std::size_t>(rows))};
+  const Array<Index> sorted = sorted_rows(own, rows, singles.shape.window);
   for (Index i = 0; i < rows; ++i) singles.order[i] = row_at(sorted.empty() ? i : sorted[i]);
   return singles;
 }
 
 template <Value V>
-Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options) {
+Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& options) {
   Storage<V> storage;
-  const int block = block_for(matrix, options);
+  const Csr<V>& matrix = source.host();
+  const int block = block_for(source, options);
   const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
-  const Shape shape = choose_shape(pattern, options, sizeof(V));
+  const sell::RowsToCut rows{Device::cpu(), pattern.offsets.data(), pattern.rows, pattern.offsets.back()};
+  const Shape shape = choose_shape<V>(block, rows, options);
   Part<V> whole = measure_part(matrix, pattern, shape, {});
   if (whole.masked_slices > 0) {
     Split split = split_by_bytes(matrix, pattern, whole);
     if (!split.singles.empty()) {
-      Singles singles = cut_singles(matrix.offsets, split.singles, block, options, sizeof(V));
+      Singles singles = cut_singles(matrix.offsets, split.singles, block, options, &choose_shape<V>);
       const Pattern single = find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1);
       storage.singles = measure_part(matrix, single, singles.shape, std::move(singles.order));
       finish_part(matrix, single, storage.singles, options);
@@ -98,16 +103,12 @@ std::string describe(const Shape& blocks, Index block_rows, const Shape& singles
 namespace {
 
 template <Value V>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
-  CpuOperator(const Csr<V>& matrix, const BuildOptions& options)
-      : rows_(matrix.rows), storage_(build_storage(matrix, options)), offsets_(matrix.offsets) {}
-
-  void apply(const Product<V>& product, Stream) override {
-    if (product.alpha == V(0) || offsets_.back() == 0) return scale_on_cpu(product, rows_);
-    multiply_part(storage_.blocks, product);
-    multiply_part(storage_.singles, product);
-  }
+  CpuOperator(const MatrixSource<V>& source, const BuildOptions& options)
+      : CpuOperatorBase<V>(source.rows(), source.nonzeros()),
+        storage_(build_storage(source, options)),
+        offsets_(source.host().offsets) {}
 
   void update_values(std::span<const V> csr_values) override {
     for (Part<V>* part : {&storage_.blocks, &storage_.singles})
@@ -122,13 +123,18 @@ class CpuOperator final : public Operator<V> {
       values += part->values.size();
     }
     info.details = describe(storage_.blocks.shape, storage_.blocks.rows, storage_.singles.shape, storage_.singles.rows,
-                            index_bytes, offsets_.back());
+                            index_bytes, this->entries());
     info.bytes = index_bytes + values * sizeof(V);
-    info.padding = static_cast<Offset>(values) - offsets_.back();
+    info.padding = static_cast<Offset>(values) - this->entries();
     return info;
   }
 
  private:
+  void multiply(const Product<V>& product) override {
+    multiply_part(storage_.blocks, product);
+    multiply_part(storage_.singles, product);
+  }
+
   static void multiply_part(const Part<V>& part, const Product<V>& product) {
     if (part.rows == 0) return;
     const CpuPart<V> view{.block = part.shape.block,
@@ -139,20 +145,18 @@ class CpuOperator final : public Operator<V> {
                           .bases = part.bases.data(),
                           .words = part.words.data(),
                           .values = part.values.data()};
-    constexpr Offset entries_a_thread = 4096;  // fewer do not pay for waking it
-    const Offset useful = 1 + (part.rows + static_cast<Offset>(part.values.size())) / entries_a_thread;
-    WEFT_CALL_ISA(multiply<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
+    constexpr Offset work_per_thread = 4096;
+    const Offset work = part.rows + static_cast<Offset>(part.values.size());
+    WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, work_per_thread));
   }
 
-  Index rows_;
   Storage<V> storage_;
   Array<Offset> offsets_;  // shared with the caller's matrix
 };
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix, options);
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(source, options);
   return WEFT_ON_DEVICE(options.device, bro_sell::build<V>)(source, options);
 }
 
@@ -166,9 +170,9 @@ const Format& format() {
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.parameters = {
         {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
-         6},
+         max_block},
         {"sigma", "rows sorted by length in windows of so many; else what leaves little padding", 1, 1 << 24},
-        {"t", "threads a row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
+        {"t", "threads per row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
         padding_parameter()};
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
@@ -179,7 +183,9 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const BuildOptions&);
+#define WEFT_INSTANTIATE(V)                                                         \
+  template Shape choose_shape<V>(int, const sell::RowsToCut&, const BuildOptions&); \
+  template Storage<V> build_storage<V>(const MatrixSource<V>&, const BuildOptions&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::bro_sell

@@ -2,7 +2,9 @@
 #include <omp.h>
 
 #include "core/simd.hpp"
+#include "formats/block_size.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
+#include "formats/cpu_product.hpp"
 
 namespace weft::bro_sell::WEFT_ISA_NAMESPACE {
 namespace {
@@ -10,12 +12,6 @@ namespace {
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
 constexpr Offset bytes_ahead = 4096;  // of values: asked for early, as in csr
-
-template <class V>
-inline void store(const Product<V>& product, int j, Offset row, V sum) {
-  V& target = product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)];
-  target = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * target;
-}
 
 /// A slice while one vector is multiplied with it: C slots side by side.
 template <Index C>
@@ -31,7 +27,7 @@ struct Cursor {
   void decode() {
     using Lanes = simd::Simd<Index>;
     constexpr Index lanes = static_cast<Index>(Lanes::size());
-    if (number % codes_a_word == 0 && number > 0) codes = *more_codes++;
+    if (number % codes_per_word == 0 && number > 0) codes = *more_codes++;
     ++number;
     const std::uint32_t code = codes & 15u;
     codes >>= code_bits;
@@ -158,11 +154,10 @@ void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int thre
     // The slice stays in the cache from one vector to the next.
     for (int j = 0; j < product.count; ++j) {
       V sums[B][c];
-      multiply_slice<B, c>(part, part.slices[s], first, count,
-                           product.x + static_cast<std::size_t>(j) * product.x_stride, sums);
+      multiply_slice<B, c>(part, part.slices[s], first, count, product.x_of(j), sums);
       for (Index i = 0; i < count; ++i) {
         const Offset row = part.order ? part.order[first + i] : first + i;
-        for (int r = 0; r < B; ++r) store(product, j, row * B + r, sums[r][i]);
+        for (int r = 0; r < B; ++r) simd::store_sum(product, row * B + r, j, sums[r][i]);
       }
     }
   }
@@ -172,20 +167,7 @@ void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int thre
 
 template <class V>
 void multiply(const CpuPart<V>& part, const Product<V>& product, int threads) {
-  switch (part.block) {
-    case 1:
-      return multiply_blocks<1>(part, product, threads);
-    case 2:
-      return multiply_blocks<2>(part, product, threads);
-    case 3:
-      return multiply_blocks<3>(part, product, threads);
-    case 4:
-      return multiply_blocks<4>(part, product, threads);
-    case 5:
-      return multiply_blocks<5>(part, product, threads);
-    default:
-      return multiply_blocks<6>(part, product, threads);
-  }
+  with_block_size(part.block, [&](auto b) { multiply_blocks<b>(part, product, threads); });
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuPart<V>&, const Product<V>&, int);

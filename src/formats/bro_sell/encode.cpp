@@ -10,7 +10,7 @@ namespace weft::bro_sell {
 namespace {
 
 constexpr Index slots_at_once = 1024;  // of a parallel loop
-constexpr Index most_slots = 64;
+constexpr Index max_slots = 64;
 
 /// The slots of one slice: which block rows, and which of their blocks.
 struct Slots {
@@ -39,8 +39,8 @@ struct Slots {
   Index count = 0;
   Index width = 0;
   bool is_ragged = false;
-  Index row[most_slots] = {};
-  Offset begin[most_slots] = {}, end[most_slots] = {};
+  Index row[max_slots] = {};
+  Offset begin[max_slots] = {}, end[max_slots] = {};
 };
 
 /// The bases of group g, and the largest number that is left of a delta.
@@ -145,7 +145,7 @@ Part<V> measure_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& 
   Part<V> part;
   part.shape = shape;
   part.rows = order.empty() ? pattern.rows : static_cast<Index>(order.size());
-  part.order = order.empty() ? sell::sorted_rows(pattern.offsets, pattern.rows, shape.window) : std::move(order);
+  part.order = order.empty() ? sorted_rows(pattern.offsets, pattern.rows, shape.window) : std::move(order);
   const Index c = shape.slice_rows;
   const Offset slots = Offset(part.rows) * shape.threads;
   part.slices = Array<Slice>(static_cast<std::size_t>((slots + c - 1) / c));
@@ -195,16 +195,16 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
       const std::uint32_t code = code_for(measure_group(pattern, in, g, part.bases.data() + number * group_columns));
       codes[number] = static_cast<std::uint8_t>(code);
       if (code == widths - 1) slice.marks |= wide;
-      if (g < codes_a_word) slice.codes |= code << (g * code_bits);
+      if (g < codes_per_word) slice.codes |= code << (g * code_bits);
       words[s] += group_words(code, c);
     }
   });
-  Offset most_words = 0;
+  Offset max_words = 0;
   for (Offset s = 0; s < count; ++s) {
-    most_words = std::max(most_words, words[s]);
+    max_words = std::max(max_words, words[s]);
     part.wide = part.wide || (part.slices[s].marks & wide) != 0;
   }
-  require_sensible(value, most_words, matrix.nonzeros(), sizeof(V), options);
+  require_sensible(value, max_words, matrix.nonzeros(), sizeof(V), options);
   prefix_sum(words.data(), count);
 
   // 3. The words.
@@ -219,8 +219,8 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
     Offset place = layout.groups;
     for (Index g = 0; g < groups_of(slice.width); ++g) {
       const std::size_t number = slice.group + static_cast<std::size_t>(g);
-      if (g >= codes_a_word)
-        to[g / codes_a_word - 1] |= static_cast<std::uint32_t>(codes[number]) << (g % codes_a_word * code_bits);
+      if (g >= codes_per_word)
+        to[g / codes_per_word - 1] |= static_cast<std::uint32_t>(codes[number]) << (g % codes_per_word * code_bits);
       pack_group(pattern, in, g, part.bases.data() + number * group_columns, codes[number], to + place);
       place += group_words(codes[number], c);
     }
@@ -233,17 +233,13 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
 
 namespace {
 
-/// Bytes of a slice, of its own and in the arrays.
-template <Value V>
-Offset bytes_of(const Pattern& pattern, const Slots& slots, std::uint32_t marks) {
+Offset bytes_of(const Pattern& pattern, const Slots& slots, std::uint32_t marks, std::size_t value_bytes) {
   Offset words = word_layout(slots.width, marks, slots.count, pattern.block).groups;
   for (Index g = 0; g < groups_of(slots.width); ++g) {
     Index bases[group_columns];
     words += group_words(code_for(measure_group(pattern, slots, g, bases)), slots.count);
   }
-  const Offset entries = Offset(slots.width) * pattern.block * pattern.block * slots.count;
-  return static_cast<Offset>(sizeof(Slice)) + groups_of(slots.width) * group_columns * Offset(sizeof(Index)) +
-         words * Offset(sizeof(std::uint32_t)) + entries * Offset(sizeof(V));
+  return slice_bytes(slots.width, words, slots.count, pattern.block, static_cast<Offset>(value_bytes));
 }
 
 }  // namespace
@@ -251,8 +247,7 @@ Offset bytes_of(const Pattern& pattern, const Slots& slots, std::uint32_t marks)
 template <Value V>
 Split split_by_bytes(const Csr<V>& matrix, const Pattern& pattern, const Part<V>& part) {
   const Shape& shape = part.shape;
-  const Index c = shape.slice_rows, rows_a_slice = c / shape.threads;
-  const auto row_at = [&](Offset place) { return part.order.empty() ? static_cast<Index>(place) : part.order[place]; };
+  const Index c = shape.slice_rows, rows_per_slice = c / shape.threads;
   const Pattern single{1, matrix.rows, matrix.offsets, matrix.columns};
   const Shape single_shape{.block = 1, .slice_rows = c};
   Array<std::uint8_t> cheaper(part.slices.size(), 0);
@@ -260,19 +255,25 @@ Split split_by_bytes(const Csr<V>& matrix, const Pattern& pattern, const Part<V>
     const Slice& slice = part.slices[s];
     if (!(slice.marks & masked)) return;
     std::vector<Index> rows;
-    for (Offset place = s * rows_a_slice; place < std::min<Offset>(part.rows, (s + 1) * rows_a_slice); ++place)
-      for (int r = 0; r < shape.block; ++r) rows.push_back(row_at(place) * shape.block + r);
-    const Offset as_blocks = bytes_of<V>(pattern, Slots(shape, pattern, part.order, part.rows, s), slice.marks);
+    for (Offset place = s * rows_per_slice; place < std::min<Offset>(part.rows, (s + 1) * rows_per_slice); ++place)
+      for (int r = 0; r < shape.block; ++r)
+        rows.push_back((part.order.empty() ? static_cast<Index>(place) : part.order[place]) * shape.block + r);
+    const Offset as_blocks = bytes_of(pattern, Slots(shape, pattern, part.order, part.rows, s), slice.marks, sizeof(V));
     Offset as_singles = 0;
     for (Offset q = 0; q * c < static_cast<Offset>(rows.size()); ++q) {
       const Slots slots(single_shape, single, rows, static_cast<Index>(rows.size()), q);
-      as_singles += bytes_of<V>(single, slots, slots.is_ragged ? ragged : 0);
+      as_singles += bytes_of(single, slots, slots.is_ragged ? ragged : 0, sizeof(V));
     }
     cheaper[s] = as_singles < as_blocks;
   });
+  return split_rows(shape, part.rows, part.order, cheaper);
+}
+
+Split split_rows(const Shape& shape, Index rows, const Array<Index>& order, const Array<std::uint8_t>& cheaper) {
+  const Index rows_per_slice = shape.slice_rows / shape.threads;
   std::vector<Index> blocks, singles;
-  for (Offset place = 0; place < part.rows; ++place)
-    (cheaper[place / rows_a_slice] ? singles : blocks).push_back(row_at(place));
+  for (Index place = 0; place < rows; ++place)
+    (cheaper[place / rows_per_slice] ? singles : blocks).push_back(order.empty() ? place : order[place]);
   std::ranges::sort(singles);
   return {Array<Index>(std::move(blocks)), Array<Index>(std::move(singles))};
 }

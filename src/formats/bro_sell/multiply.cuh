@@ -2,7 +2,7 @@
 #include "formats/bro_sell/packing.hpp"
 #include "formats/column_groups.cuh"
 
-// The product of a part with a thread a slot.
+// The product of a part with a thread per slot.
 namespace weft::WEFT_SIMT_NAMESPACE::bro_sell {
 
 using ::weft::bro_sell::group_columns;
@@ -42,9 +42,10 @@ class Columns {
 
   /// `number`: that of the group in its slice.
   __device__ __forceinline__ LoadedGroup<Wide> load(Index number) {
-    using ::weft::bro_sell::codes_a_word;
+    using ::weft::bro_sell::codes_per_word;
     LoadedGroup<Wide> loaded;
-    if (number % codes_a_word == 0 && number > 0) codes_ = simt::load_readonly(words_ + (number / codes_a_word - 1));
+    if (number % codes_per_word == 0 && number > 0)
+      codes_ = simt::load_readonly(words_ + (number / codes_per_word - 1));
     const std::uint32_t code = codes_ & 15u;
     codes_ >>= ::weft::bro_sell::code_bits;
     loaded.code = code;
@@ -118,7 +119,7 @@ __device__ __forceinline__ void add_singles(Columns<Wide>& follow, const V* valu
   WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
     if (j >= product.count) break;
-    const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+    const V* const x = product.x_of(j);
     V factor[N];
     WEFT_UNROLL
     for (int i = 0; i < N; ++i) factor[i] = k + i < length ? simt::load_readonly(x + column[i]) : V(0);
@@ -137,30 +138,7 @@ __device__ __forceinline__ void sum_singles(Columns<Wide> follow, const V* value
   };
   WEFT_KEEP_LOOP
   for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
-  if constexpr (Batch == 8) {
-    switch (width - k) {
-      case 4:
-        return add(std::integral_constant<int, 4>());
-      case 5:
-        return add(std::integral_constant<int, 5>());
-      case 6:
-        return add(std::integral_constant<int, 6>());
-      case 7:
-        return add(std::integral_constant<int, 7>());
-      default:
-        break;
-    }
-  }
-  switch (width - k) {
-    case 1:
-      return add(std::integral_constant<int, 1>());
-    case 2:
-      return add(std::integral_constant<int, 2>());
-    case 3:
-      return add(std::integral_constant<int, 3>());
-    default:
-      return;
-  }
+  with_tail<Batch>(width - k, add);
 }
 
 /// Adds Together blocks, whose columns are known, to the sums.
@@ -198,8 +176,7 @@ __device__ __forceinline__ void add_blocks(const Index* column, const V* values,
     V factor[Together][B];
     WEFT_UNROLL
     for (int n = 0; n < Together; ++n) {
-      const V* const x =
-          product.x + static_cast<std::size_t>(j) * product.x_stride + static_cast<Offset>(column[n]) * B;
+      const V* const x = product.x_of(j) + static_cast<Offset>(column[n]) * B;
       WEFT_UNROLL
       for (int c = 0; c < B; ++c) factor[n][c] = k + n < length ? simt::load_readonly(x + c) : V(0);
     }
@@ -244,8 +221,7 @@ __device__ __forceinline__ void sum_blocks(Columns<Wide> follow, const V* values
 /// B: the size of blocks. Together: columns (B = 1) or blocks on their way at once. Wide: some widths are 32 bits.
 /// Equal: slices are equally wide.
 template <class V, int B, int Together, bool Wide, bool Equal, int Room, int MinBlocks>
-__global__ void __launch_bounds__(::weft::simt::block_threads,
-                                  simt::resident_blocks(MinBlocks, ::weft::simt::block_threads))
+__global__ void __launch_bounds__(simt::block_threads, simt::resident_blocks(MinBlocks, simt::block_threads))
     bro_sell_multiply(View<V> view, Product<V> product) {
   using namespace ::weft::bro_sell;
   const Offset slot = simt::global_thread_id();

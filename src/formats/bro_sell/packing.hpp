@@ -13,7 +13,7 @@
 namespace weft::bro_sell {
 
 inline constexpr int group_columns = 4;
-inline constexpr int code_bits = 4, codes_a_word = 8;
+inline constexpr int code_bits = 4, codes_per_word = 8;
 
 /// Widths are one of these bits; a group's code is its place in the list.
 inline constexpr int widths = 5;
@@ -22,7 +22,7 @@ WEFT_HOST_DEVICE constexpr std::uint32_t code_for(std::uint32_t largest) {
   return largest == 0 ? 0u : largest < (1u << 4) ? 1u : largest < (1u << 8) ? 2u : largest < (1u << 16) ? 3u : 4u;
 }
 
-/// Words of 32 bits that a group takes: the slots' bits lie one behind the other, slot after slot.
+/// Words of 32 bits that a group takes: the slots' bits are stored one after the other, slot after slot.
 WEFT_HOST_DEVICE constexpr Offset group_words(std::uint32_t code, Index slice_rows) {
   return static_cast<Offset>(slice_rows) * width_of(code) * group_columns / 32;
 }
@@ -41,8 +41,8 @@ inline constexpr std::uint32_t ragged = 1;  ///< slots differ in length
 inline constexpr std::uint32_t masked = 2;  ///< some blocks are not full
 inline constexpr std::uint32_t wide = 4;    ///< a group has a width of 32 bits
 
-/// A slice's words are, one behind the other:
-/// 1. the codes of groups after the eighth, eight a word,
+/// A slice's words are, one after the other:
+/// 1. the codes of groups after the eighth, eight per word,
 /// 2. if it is ragged, the length of each slot,
 /// 3. if it is masked, a bit for each entry of each block: column k of slot i has mask_words(b) words at
 ///    (k * C + i) * mask_words(b), entry (r, c) of the block is bit r * b + c,
@@ -56,11 +56,20 @@ WEFT_HOST_DEVICE constexpr WordLayout word_layout(Index width, std::uint32_t mar
   WordLayout layout;
   const Index groups = groups_of(width);
   // Lengths and groups are read by several words at once, so they begin at multiples of four.
-  layout.lengths = groups <= codes_a_word ? 0 : (groups - 1) / codes_a_word;
+  layout.lengths = groups <= codes_per_word ? 0 : (groups - 1) / codes_per_word;
   layout.lengths = (layout.lengths + 3) / 4 * 4;
   layout.masks = layout.lengths + (marks & ragged ? slice_rows : 0);
   layout.groups = layout.masks + (marks & masked ? static_cast<Offset>(slice_rows) * width * mask_words(block) : 0);
   return layout;
+}
+
+/// Bytes of a slice, its own and in the arrays; `words` are all of its words.
+WEFT_HOST_DEVICE constexpr Offset slice_bytes(Index width, Offset words, Index slice_rows, int block,
+                                              Offset value_bytes) {
+  const Offset bases = static_cast<Offset>(groups_of(width)) * group_columns;
+  const Offset entries = static_cast<Offset>(width) * block * block * slice_rows;
+  return static_cast<Offset>(sizeof(Slice)) + bases * static_cast<Offset>(sizeof(Index)) +
+         words * static_cast<Offset>(sizeof(std::uint32_t)) + entries * value_bytes;
 }
 
 /// Where entry e of block k of slot i lies among a slice's values. Single entries lie in groups of columns, those of a

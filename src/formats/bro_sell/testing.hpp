@@ -118,8 +118,8 @@ void decode(const Part<V>& part, std::map<std::pair<Index, Index>, V>& entries) 
     Offset place = layout.groups;
     for (Index k = 0; k < slice.width; ++k) {
       const Index g = k / group_columns;
-      const std::uint32_t codes = g < codes_a_word ? slice.codes : words[g / codes_a_word - 1];
-      const std::uint32_t code = codes >> (g % codes_a_word * code_bits) & 15u;
+      const std::uint32_t codes = g < codes_per_word ? slice.codes : words[g / codes_per_word - 1];
+      const std::uint32_t code = codes >> (g % codes_per_word * code_bits) & 15u;
       const int bits = width_of(code);
       const Offset at = (Offset(i) * group_columns + k % group_columns) * bits;
       const std::uint64_t word = bits == 0 ? 0 : words[place + at / 32] >> (at % 32);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/parallel.hpp"
+#include "facts/blocks.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
 
 namespace weft::bro_sell {
@@ -29,7 +30,7 @@ void place_values(const Part<V>& part, const Array<Offset>& offsets, std::span<c
     V* const to = values + slice.value;
     for (Index i = 0; i < c; ++i) {
       const Offset slot = s * c + i;
-      Offset next[6] = {};
+      Offset next[max_block] = {};
       if (length(i) > 0) {
         const Index row =
             part.order.empty() ? static_cast<Index>(slot / shape.threads) : part.order[slot / shape.threads];

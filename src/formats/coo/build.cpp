@@ -1,29 +1,19 @@
 #include <weft/coo.hpp>
 
 #include "formats/coo/coo.hpp"
-#include "formats/vectors.hpp"
+#include "formats/coo/tuning.hpp"
+#include "formats/cpu_operator.hpp"
 
 namespace weft::coo {
 namespace {
 
-constexpr Offset entries_per_chunk = 16384;
-
 template <Value V>
-class CpuOperator final : public Operator<V> {
+class CpuOperator final : public CpuOperatorBase<V> {
  public:
   explicit CpuOperator(const Csr<V>& matrix)
-      : matrix_(to_coo(matrix)),
+      : CpuOperatorBase<V>(matrix.rows, matrix.nonzeros()),
+        matrix_(to_coo(matrix)),
         carries_(static_cast<std::size_t>(matrix.nonzeros() / entries_per_chunk + 1) * 2 * max_vectors) {}
-
-  void apply(const Product<V>& product, Stream) override {
-    if (product.beta != V(1) || product.alpha == V(0)) scale_on_cpu(product, matrix_.rows);
-    if (product.alpha == V(0) || matrix_.entries() == 0) return;
-    const CpuMatrix<V> view{matrix_.row_indices.data(), matrix_.column_indices.data(),
-                            matrix_.values.data(),      matrix_.entries(),
-                            entries_per_chunk,          carries_.data()};
-    const Offset useful = (matrix_.entries() + entries_per_chunk - 1) / entries_per_chunk;
-    WEFT_CALL_ISA(multiply_add<V>)(view, product, static_cast<int>(std::min<Offset>(threads(), useful)));
-  }
 
   void update_values(std::span<const V> csr_values) override {
     if (shares_values_) matrix_.values = Array<V>(csr_values.size());
@@ -37,6 +27,17 @@ class CpuOperator final : public Operator<V> {
   }
 
  private:
+  void multiply(const Product<V>& product) override {
+    if (product.beta != V(1)) scale_on_cpu(product, matrix_.rows);
+    const CpuMatrix<V> view{.rows = matrix_.row_indices.data(),
+                            .columns = matrix_.column_indices.data(),
+                            .values = matrix_.values.data(),
+                            .entries = matrix_.entries(),
+                            .chunk_entries = entries_per_chunk,
+                            .carries = carries_.data()};
+    WEFT_CALL_ISA(multiply_add<V>)(view, product, useful_threads(matrix_.entries() - 1, entries_per_chunk));
+  }
+
   Coo<V> matrix_;
   Array<V> carries_;
   bool shares_values_ = true;  // with the caller's matrix, until new values come
@@ -44,20 +45,19 @@ class CpuOperator final : public Operator<V> {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(matrix);
+  if (options.device.is_cpu()) return std::make_unique<CpuOperator<V>>(source.host());
   return WEFT_ON_DEVICE(options.device, coo::build<V>)(source, options);
 }
 
-/// Row numbers are extra bytes for every entry; they pay only where rows are too uneven for csr's threads on a GPU.
+}  // namespace
+
+// Row numbers are extra bytes for every entry; they pay only where rows are too uneven for csr's threads on a GPU.
 std::string rules_out(const RowLengths& rows, Device device) {
   if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
-  if (static_cast<double>(rows.longest_row) < 64 * rows.mean_row)
+  if (static_cast<double>(rows.longest_row) < uneven * rows.mean_row)
     return "rows are even enough for csr, which moves fewer bytes";
   return "";
 }
-
-}  // namespace
 
 const Format& format() {
   static const Format format = [] {

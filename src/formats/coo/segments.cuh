@@ -2,11 +2,10 @@
 #include "core/gpu_runtime.hpp"
 #include "formats/coo/tuning.hpp"
 #include "formats/gpu_product.cuh"
-#include "simt/tuning.hpp"
 
 // Sums of entries by rows, of which no two neighbours need be in the same warp, without atomics. A warp sums
 // `warp_entries` consecutive entries by segments of equal rows. Sums of rows that lie wholly inside go to y at once;
-// those of its first and last row go to a list of carries, two a warp, which is again sorted by row. The same kernel
+// those of its first and last row go to a list of carries, two per warp, which is again sorted by row. The same kernel
 // then runs over the carries, and so on until one warp holds all that is left. Every row reaches y once, by one thread,
 // in an order that depends on the matrix only: the same bits every time.
 namespace weft::WEFT_SIMT_NAMESPACE::coo {
@@ -26,8 +25,8 @@ struct Level {
 };
 
 template <class V, int Room>
-__global__ void __launch_bounds__(::weft::simt::block_threads) coo_segments(Level<V> level, Product<V> product) {
-  const Offset warp = (static_cast<Offset>(blockIdx.x) * ::weft::simt::block_threads + threadIdx.x) / warp_size;
+__global__ void __launch_bounds__(simt::block_threads) coo_segments(Level<V> level, Product<V> product) {
+  const Offset warp = simt::global_thread_id() / warp_size;
   const int lane = simt::lane_id();
   const Offset begin = warp * warp_entries;
   if (begin >= level.entries) return;  // for the whole warp
@@ -82,25 +81,39 @@ __global__ void __launch_bounds__(::weft::simt::block_threads) coo_segments(Leve
 
 inline Offset warps_for(Offset entries) { return (entries + warp_entries - 1) / warp_entries; }
 
+inline unsigned blocks_for_entries(Offset entries) {
+  return simt::blocks_for(warps_for(entries), simt::block_threads / warp_size);
+}
+
 template <class V>
 void add_segments(const Level<V>& level, const Product<V>& product, Stream stream) {
-  constexpr int block_threads = ::weft::simt::block_threads;
-  const unsigned blocks = simt::blocks_for(warps_for(level.entries), block_threads / warp_size);
   with_room_for(product.count, [&](auto room) {
-    simt::launch(WEFT_KERNEL(coo_segments<V, decltype(room)::value>), blocks, block_threads, 0, stream, level, product);
+    simt::launch(WEFT_KERNEL(coo_segments<V, decltype(room)::value>), blocks_for_entries(level.entries),
+                 simt::block_threads, 0, stream, level, product);
   });
 }
 
+static __global__ void __launch_bounds__(simt::block_threads)
+    coo_carry_rows(const Index* rows, Offset entries, Offset warps, Index* to) {
+  const Offset warp = simt::global_thread_id();
+  if (warp >= warps) return;
+  to[2 * warp] = rows[warp * warp_entries];
+  to[2 * warp + 1] = rows[(warp + 1 < warps ? (warp + 1) * warp_entries : entries) - 1];
+}
+
 /// The first and the last row of each warp that sums entries of these rows: the rows of its carries.
-inline Array<Index> carry_rows(const Array<Index>& rows) {
-  const auto entries = static_cast<Offset>(rows.size());
+inline DeviceBuffer<Index> carry_rows(Device device, const Index* rows, Offset entries) {
   const Offset warps = warps_for(entries);
-  Array<Index> result(static_cast<std::size_t>(2 * warps));
-  for (Offset warp = 0; warp < warps; ++warp) {
-    result[2 * warp] = rows[warp * warp_entries];
-    result[2 * warp + 1] = rows[std::min(entries, (warp + 1) * warp_entries) - 1];
-  }
+  DeviceBuffer<Index> result(device, static_cast<std::size_t>(2 * warps));
+  simt::launch(WEFT_KERNEL(coo_carry_rows), simt::blocks_for(warps, simt::block_threads), simt::block_threads, 0, {},
+               rows, entries, warps, result.data());
   return result;
+}
+
+template <class V>
+__global__ void __launch_bounds__(simt::block_threads) coo_clear(Offset count, V* values) {
+  const Offset k = simt::global_thread_id();
+  if (k < count) values[k] = V(0);
 }
 
 /// Room for a list of carries and for those of its own sums, and so on.
@@ -109,21 +122,23 @@ class Carries {
  public:
   Carries() = default;
   /// `rows` are those of the first list. Where a warp's first and last row are the same, its second carry stays 0.
-  Carries(Device device, Array<Index> rows) {
-    for (bool more = true; more; rows = carry_rows(rows)) {
-      levels_.push_back(
-          {DeviceBuffer<Index>(device, rows), DeviceBuffer<V>(device, Array<V>(rows.size() * max_vectors, V(0)))});
-      more = warps_for(static_cast<Offset>(rows.size())) > 1;
+  Carries(Device device, DeviceBuffer<Index> rows) {
+    while (true) {
+      const auto count = static_cast<Offset>(rows.size());
+      levels_.push_back({std::move(rows), DeviceBuffer<V>(device, static_cast<std::size_t>(count * max_vectors))});
+      simt::launch(WEFT_KERNEL(coo_clear<V>), simt::blocks_for(count * max_vectors, simt::block_threads),
+                   simt::block_threads, 0, {}, count * max_vectors, levels_.back().values.data());
+      if (warps_for(count) <= 1) return;
+      rows = carry_rows(device, std::as_const(levels_.back().rows).data(), count);
     }
   }
 
   int levels() const { return static_cast<int>(levels_.size()); }
   /// Of the first list; vector j begins at values() + j * count(). Null when there is none.
   V* values() { return levels_.empty() ? nullptr : levels_.front().values.data(); }
-  const Index* rows() const { return levels_.front().rows.data(); }
   Offset count() const { return levels_.empty() ? 0 : static_cast<Offset>(levels_.front().rows.size()); }
 
-  /// Adds what stands in the first list up, into y.
+  /// Adds the sums of the first list up, into y.
   void add(const Product<V>& product, Stream stream) {
     for (std::size_t i = 0; i < levels_.size(); ++i) {
       Level<V> level{std::as_const(levels_[i].rows).data(), nullptr, std::as_const(levels_[i].values).data(),

@@ -228,7 +228,7 @@ void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
 template <int Count, class V, class O>
 void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Offset c) {
   const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
-  if constexpr (Count == 1) {
+  if constexpr (Count == 1 && std::is_floating_point_v<V>) {
     const ChunkShape& shape = matrix.shapes[c];
     if (shape.kind == ChunkShape::Kind::equal || shape.kind == ChunkShape::Kind::alike)
       return multiply_alike(shape, matrix, product, begin, end);

@@ -2,6 +2,8 @@
 #include <omp.h>
 
 #include "core/simd.hpp"
+#include "formats/block_size.hpp"
+#include "formats/cpu_product.hpp"
 #include "formats/ehyb/ehyb.hpp"
 
 namespace weft::ehyb::WEFT_ISA_NAMESPACE {
@@ -50,11 +52,10 @@ void multiply_part(const CpuView<V>& view, const Product<V>& product, Index part
   const Index* const cached = view.cached + view.cache_begin[part];
   const Offset count = view.cache_begin[part + 1] - view.cache_begin[part];
   for (int j = 0; j < product.count; ++j) {
-    const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+    const V* const x = product.x_of(j);
     for (Offset i = 0; i < count; ++i)
       for (int k = 0; k < B; ++k) cache[i * B + k] = x[static_cast<Offset>(cached[i]) * B + k];
     for (int k = 0; k < B; ++k) cache[count * B + k] = 0;
-    V* const y = product.y + static_cast<std::size_t>(j) * product.y_stride;
     const V* const extra = view.extra_sums + j * view.pieces;
     for (Index s = view.slice_begin[part]; s < view.slice_begin[part + 1]; ++s) {
       const Slice& slice = view.slices[s];
@@ -70,8 +71,7 @@ void multiply_part(const CpuView<V>& view, const Product<V>& product, Index part
             const Range range = view.ranges[(static_cast<Offset>(slice.extra) * c + i) * B + r];
             for (Index piece = range.begin; piece < range.end; ++piece) sum += extra[piece];
           }
-          V& target = y[node * B + r];
-          target = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * target;
+          simd::store_sum(product, node * B + r, j, sum);
         }
       }
     }
@@ -89,20 +89,7 @@ void multiply_parts(const CpuView<V>& view, const Product<V>& product, V* caches
 
 template <class V>
 void multiply(const CpuView<V>& view, const Product<V>& product, V* caches, Offset cache_stride, int threads) {
-  switch (view.block) {
-    case 1:
-      return multiply_parts<1>(view, product, caches, cache_stride, threads);
-    case 2:
-      return multiply_parts<2>(view, product, caches, cache_stride, threads);
-    case 3:
-      return multiply_parts<3>(view, product, caches, cache_stride, threads);
-    case 4:
-      return multiply_parts<4>(view, product, caches, cache_stride, threads);
-    case 5:
-      return multiply_parts<5>(view, product, caches, cache_stride, threads);
-    default:
-      return multiply_parts<6>(view, product, caches, cache_stride, threads);
-  }
+  with_block_size(view.block, [&](auto b) { multiply_parts<b>(view, product, caches, cache_stride, threads); });
 }
 
 template <class V>
@@ -114,7 +101,7 @@ void multiply_extra(const CpuExtra<V>& extra, const Product<V>& product, V* sums
     const Index* const columns = extra.columns + slice.entry;
     const V* const values = extra.values + slice.entry;
     for (int j = 0; j < product.count; ++j) {
-      const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      const V* const x = product.x_of(j);
       V running[c] = {};
       for (Index k = 0; k < slice.width; ++k)
         for (Index i = 0; i < c; ++i) {

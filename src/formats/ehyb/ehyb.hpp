@@ -12,6 +12,7 @@
 // (its cache) and numbers the columns there by 16 bits. README.md draws it.
 namespace weft::ehyb {
 
+using ::weft::bro_sell::cpu_slice_rows;
 using ::weft::bro_sell::Pattern;
 
 const Format& format();
@@ -23,20 +24,20 @@ struct Shape {
   int pack = 4;           ///< columns of a slot that lie together, see place_in_slice
   int value_pack = 4;     ///< and values: 16 bytes of them on a GPU
   Index parts = 1;        ///< wanted
-  Index most_nodes = 1;   ///< of a part, at most
+  Index max_nodes = 1;    ///< of a part, at most
   Index room = 1;         ///< nodes of x that a part caches, at most
   bool guests = true;     ///< a part also caches nodes of other parts, as far as there is room
   bool operator==(const Shape&) const = default;
 };
 
 /// 16 bits number the nodes of a cache and the zero behind them.
-inline constexpr Index most_room = 65535;
+inline constexpr Index max_room = 65535;
 
 /// What a device lets a part have.
 struct Limits {
-  Index multiprocessors = 1;         ///< P: the number of parts is a multiple of it, where they are large
-  std::size_t cache_bytes = 0;       ///< of a part, unless the user says otherwise ...
-  std::size_t most_cache_bytes = 0;  ///< ... which may be up to this; 0: any
+  Index multiprocessors = 1;        ///< P: the number of parts is a multiple of it, where they are large
+  std::size_t cache_bytes = 0;      ///< of a part, unless the user says otherwise ...
+  std::size_t max_cache_bytes = 0;  ///< ... which may be up to this; 0: any
   Index slice_rows = 32;
   int pack = 4, value_pack = 4;
 };
@@ -56,7 +57,7 @@ struct Range {
 };
 
 /// Entries whose column is not in the cache of their part, and those of blocks that are not full. Rows are cut into
-/// pieces, one a slot, the longest first; the sum of slot i is piece places[i]. Rows of a slice of the matrix find
+/// pieces, one per slot, the longest first; the sum of slot i is piece places[i]. Rows of a slice of the matrix find
 /// their pieces by its ranges.
 template <class V>
 struct Extra {
@@ -100,7 +101,7 @@ struct Storage {
   Array<std::uint16_t> columns;  ///< places in the part's cache; the one behind its last holds 0, for padding
   Array<V> values;
   Extra<V> extra;
-  Index most_cached = 0;  ///< of a part
+  Index max_cached = 0;  ///< of a part
 };
 
 /// The blocks of a matrix and which of them are full; no array when all are.
@@ -118,9 +119,17 @@ void for_each_block(const Blocks& blocks, const Caches& caches, Index part, Inde
     body(i, blocks.is_full(i) ? caches.find(part, pattern.columns[i]) : -1);
 }
 
-/// Blocks of the size that the user or the matrix wants. Single entries where too few blocks would be full.
+/// The size of blocks to store.
+struct BlockChoice {
+  int size = 1;
+  bool required = false;  ///< by the user or a file; else single entries are taken where too few blocks would be full
+};
 template <Value V>
-Blocks find_blocks(const Csr<V>& matrix, const BuildOptions& options);
+BlockChoice choose_block(const MatrixSource<V>& source, const BuildOptions& options);
+
+/// The blocks of a matrix, of the size chosen or single entries.
+template <Value V>
+Blocks find_blocks(const Csr<V>& matrix, const BlockChoice& choice);
 
 /// Equations (1) and (2) of the paper, with room for guests: as few parts as the cache allows, a multiple of the
 /// multiprocessors.
@@ -149,26 +158,33 @@ Storage<V> lay_out(const Csr<V>& matrix, const Blocks& blocks, Caches caches, co
                    const BuildOptions& options);
 
 /// Throws Error(unsupported) when slices of `entries` blocks store `kept` of them.
-template <class V>
-void require_sensible(Offset entries, Offset kept, int block, const BuildOptions& options);
+void require_sensible(Offset entries, Offset kept, int block, std::size_t value_bytes, const BuildOptions& options);
 
-/// Columns and values of all slices, from values in csr's order.
+/// The columns of all slices, and zeros for their values.
 template <Value V>
-void fill(const Csr<V>& matrix, const Blocks& blocks, std::span<const V> csr_values, Storage<V>& storage);
+void fill_columns(const Blocks& blocks, Storage<V>& storage);
 
-/// All of the extra part but its values, which wait for fill_extra. Slices get their `extra`.
+/// Values of the matrix with these rows and columns, in csr's order, to their places. Allocates nothing.
+template <Value V>
+void place_values(const Array<Offset>& offsets, const Array<Index>& columns, std::span<const V> csr_values,
+                  Storage<V>& storage);
+
+/// All of the extra part but its values, which are zeros until place_values. Slices get their `extra`.
 template <Value V>
 void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& storage);
-template <Value V>
-void fill_extra(std::span<const V> csr_values, Extra<V>& extra);
 
 /// The whole set-up on the CPU, linear and parallel but for the partition.
 template <Value V>
-Storage<V> build_storage(const Csr<V>& matrix, const Limits& limits, const BuildOptions& options);
+Storage<V> build_storage(const Csr<V>& matrix, const BlockChoice& block, const Limits& limits,
+                         const BuildOptions& options);
+
+/// The operator on the CPU, of a storage cut for it.
+template <Value V>
+std::unique_ptr<Operator<V>> make_cpu_operator(const Csr<V>& matrix, Storage<V> storage);
 
 /// "132 parts, caches of up to 15360 elements of x, 98.5 % of entries cached, 3 x 3 blocks"; says so when caching
 /// cannot pay. `loaded` are the nodes that all caches hold.
-std::string describe(const Shape& shape, Index parts, Index most_cached, Offset loaded, Offset extra_entries,
+std::string describe(const Shape& shape, Index parts, Index max_cached, Offset loaded, Offset extra_entries,
                      Offset nonzeros);
 
 /// What the device lets a part have.
@@ -224,11 +240,7 @@ struct CpuExtra {
   Offset pieces = 0;
 };
 
-/// C on a CPU.
-template <class V>
-inline constexpr Index cpu_slice_rows = sizeof(V) == 4 ? 16 : 8;
-
-// `caches` has room for one cache a thread, cache_stride apart.
+// `caches` has room for one cache per thread, cache_stride apart.
 WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuView<V>& view, const Product<V>& product, V* caches,
                                                    Offset cache_stride, int threads);
                   template <class V>
@@ -236,18 +248,12 @@ WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuView<V>& view, const
 
 }  // namespace weft::ehyb
 
-WEFT_DECLARE_GPU_BUILDER(ehyb)
+WEFT_DECLARE_ON_DEVICES(ehyb,
+                        template <Value V> std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source,
+                                                                              const ::weft::ehyb::BlockChoice& block,
+                                                                              const BuildOptions& options);
+                        template <Value V>::weft::ehyb::Limits limits(Device device);
+                        // For tests: the set-up on the GPU, copied back.
+                        template <Value V>::weft::ehyb::Storage<V> build_storage(const MatrixSource<V>& source,
+                                                                                 const BuildOptions& options);)
 WEFT_DECLARE_GPU_LOADER(ehyb, ehyb::Storage<V>)
-// For tests: the set-up on the GPU, copied back.
-namespace weft::on_cuda::ehyb {
-template <Value V>
-::weft::ehyb::Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
-template <Value V>
-::weft::ehyb::Limits limits(Device device);
-}  // namespace weft::on_cuda::ehyb
-namespace weft::on_emulator::ehyb {
-template <Value V>
-::weft::ehyb::Storage<V> build_storage(const Csr<V>& matrix, const BuildOptions& options);
-template <Value V>
-::weft::ehyb::Limits limits(Device device);
-}  // namespace weft::on_emulator::ehyb

@@ -10,8 +10,8 @@
 #include <random>
 
 #include "formats/bro_sell/testing.hpp"
-#include "formats/csr/testing.hpp"
 #include "formats/ehyb/testing.hpp"
+#include "formats/testing.hpp"
 
 namespace weft::ehyb {
 namespace {
@@ -57,6 +57,10 @@ std::string words(const Parameters& parameters) {
   return text;
 }
 
+Storage<double> built_for(const Csr<double>& matrix, const Limits& limits, const BuildOptions& options) {
+  return build_storage(matrix, choose_block<double>(matrix, options), limits, options);
+}
+
 Limits gpu_like() { return {.multiprocessors = 3, .cache_bytes = 60000, .slice_rows = 32, .pack = 4, .value_pack = 2}; }
 
 TEST(Ehyb, EveryEntryIsStoredOnce) {
@@ -65,7 +69,7 @@ TEST(Ehyb, EveryEntryIsStoredOnce) {
       for (const Limits& limits : {cpu_limits<double>(), gpu_like()}) {
         if (matrix.cols > 2000000 && parameters.contains("parts")) continue;
         SCOPED_TRACE(name + words(parameters));
-        ASSERT_NO_FATAL_FAILURE(expect_holds(build_storage(matrix, limits, options_of(parameters)), matrix));
+        ASSERT_NO_FATAL_FAILURE(expect_holds(built_for(matrix, limits, options_of(parameters)), matrix));
       }
 }
 
@@ -101,7 +105,7 @@ TEST(Ehyb, EveryEntryOfRandomGraphsIsStoredOnceForAnyPartsAndCaches) {
     }
     SCOPED_TRACE("round " + std::to_string(round) + words(parameters));
     const Limits limits = below(2) ? gpu_like() : cpu_limits<double>();
-    ASSERT_NO_FATAL_FAILURE(expect_holds(build_storage(matrix, limits, options), matrix));
+    ASSERT_NO_FATAL_FAILURE(expect_holds(built_for(matrix, limits, options), matrix));
   }
 }
 
@@ -130,7 +134,7 @@ TEST(Ehyb, NoCacheIsLargerThanTheDeviceHas) {
   const BuildOptions greedy = options_of({{"cache", 1 << 18}});
   Limits limits = gpu_like();
   EXPECT_EQ(choose_shape(100000, 1, 8, limits, greedy).room, 65535);  // 16 bits
-  limits.most_cache_bytes = 60000;
+  limits.max_cache_bytes = 60000;
   EXPECT_EQ(choose_shape(100000, 1, 8, limits, greedy).room, 7499);
 }
 
@@ -139,7 +143,7 @@ TEST(Ehyb, GuestsAreTheColumnsWantedMost) {
   const Csr<double> matrix = matrix_of(4, 4, {{0, 2}, {1, 2, 3}, {2}, {3}});
   BuildOptions options = options_of({{"cache", 4}, {"block", 1}});
   options.partition = std::make_shared<const Partition>(Partition{2, {0, 0, 1, 1}});
-  const Storage<double> storage = build_storage(matrix, cpu_limits<double>(), options);
+  const Storage<double> storage = built_for(matrix, cpu_limits<double>(), options);
   EXPECT_THAT(storage.caches.cached, ::testing::ElementsAre(0, 1, 2, 2, 3));
   EXPECT_EQ(storage.extra.pieces, 1);
   EXPECT_EQ(std::ranges::count(storage.extra.columns, 3), 1);
@@ -147,12 +151,12 @@ TEST(Ehyb, GuestsAreTheColumnsWantedMost) {
 
 TEST(Ehyb, BlocksThatAreNotFullAreExtra) {
   Csr<double> matrix = blocky(3, 100, 100, 8, 0, 1);
-  EXPECT_EQ(build_storage(matrix, cpu_limits<double>(), options_of({})).extra.pieces, 0);
+  EXPECT_EQ(built_for(matrix, cpu_limits<double>(), options_of({})).extra.pieces, 0);
   matrix = blocky(3, 100, 100, 8, 1, 1);
-  const Storage<double> some = build_storage(matrix, cpu_limits<double>(), options_of({{"block", 3}}));
+  const Storage<double> some = built_for(matrix, cpu_limits<double>(), options_of({{"block", 3}}));
   EXPECT_EQ(some.shape.block, 3);
   EXPECT_GT(some.extra.pieces, 0);
-  EXPECT_EQ(build_storage(blocky(3, 100, 100, 8, 20, 1), cpu_limits<double>(), options_of({})).shape.block, 1);
+  EXPECT_EQ(built_for(blocky(3, 100, 100, 8, 20, 1), cpu_limits<double>(), options_of({})).shape.block, 1);
 }
 
 TEST(Ehyb, TheOperatorSaysHowItStores) {
@@ -163,25 +167,8 @@ TEST(Ehyb, TheOperatorSaysHowItStores) {
   EXPECT_THAT(details("ehyb:parts=4", "gen:elasticity3d:6"), HasSubstr("100.0 % of entries cached, 3 x 3 blocks"));
 }
 
-template <Value V>
-Storage<V> built_on([[maybe_unused]] const Csr<V>& matrix, [[maybe_unused]] const BuildOptions& options) {
-#ifdef WEFT_HAS_CUDA
-  if (options.device.kind() == Device::Kind::gpu) return on_cuda::ehyb::build_storage(matrix, options);
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (options.device.kind() == Device::Kind::emulator) return on_emulator::ehyb::build_storage(matrix, options);
-#endif
-  throw Error(ErrorCode::no_device, "no kernels in this build");
-}
-
-Limits limits_on([[maybe_unused]] Device device) {
-#ifdef WEFT_HAS_CUDA
-  if (device.kind() == Device::Kind::gpu) return on_cuda::ehyb::limits<double>(device);
-#endif
-#ifdef WEFT_HAS_EMULATOR
-  if (device.kind() == Device::Kind::emulator) return on_emulator::ehyb::limits<double>(device);
-#endif
-  throw Error(ErrorCode::no_device, "no kernels in this build");
+Storage<double> built_on(const MatrixSource<double>& source, const BuildOptions& options) {
+  return WEFT_ON_DEVICE(options.device, ehyb::build_storage<double>)(source, options);
 }
 
 template <class T>
@@ -200,7 +187,7 @@ void expect_same(const Storage<double>& built, const Storage<double>& expected) 
   EXPECT_TRUE(same(built.slices, expected.slices));
   EXPECT_TRUE(same(built.columns, expected.columns));
   EXPECT_TRUE(same(built.values, expected.values));
-  EXPECT_EQ(built.most_cached, expected.most_cached);
+  EXPECT_EQ(built.max_cached, expected.max_cached);
   EXPECT_EQ(built.extra.pieces, expected.extra.pieces);
   EXPECT_TRUE(same(built.extra.columns, expected.extra.columns));
   EXPECT_TRUE(same(built.extra.values, expected.extra.values));
@@ -221,11 +208,11 @@ TEST_P(EhybOnDevices, SetUpIsThatOfTheCpuBitByBit) {
       SCOPED_TRACE(name + words(parameters));
       const BuildOptions options = options_of(parameters, GetParam().device);
       const Storage<double> built = built_on(matrix, options);
-      ASSERT_NO_FATAL_FAILURE(expect_same(built, build_storage(matrix, limits_on(GetParam().device), options)));
+      ASSERT_NO_FATAL_FAILURE(expect_same(built, built_for(matrix, limits_of<double>(GetParam().device), options)));
     }
   const Csr<double> mesh = generate<double>("gen:elasticity3d:7");
   const BuildOptions options = options_of({{"parts", 5}}, GetParam().device);
-  expect_same(built_on(mesh, options), build_storage(mesh, limits_on(GetParam().device), options));
+  expect_same(built_on(mesh, options), built_for(mesh, limits_of<double>(GetParam().device), options));
 }
 
 /// Against the reference, before and after new values; small whole numbers, so that sums are exact.
@@ -269,6 +256,55 @@ TEST(Ehyb, EveryShapeMultiplies) { expect_products(Device::cpu()); }
 TEST_P(EhybOnDevices, EveryShapeMultiplies) {
   const weft::test::PlaceScope scope(GetParam());
   expect_products(GetParam().device);
+}
+
+/// Some blocks are not full and some columns not cached, so that there is an extra part.
+Csr<double> with_extra_part() { return random_graph(200, 12, 3, 5); }
+
+TEST(Ehyb, NewValuesAreThoseOfAnewSetUp) {
+  const Csr<double> matrix = with_extra_part();
+  for (const Parameters& parameters : choices) {
+    const BuildOptions options = options_of(parameters);
+    Storage<double> storage = built_for(matrix, cpu_limits<double>(), options);
+    Csr<double> other = matrix;
+    other.values = Array<double>(matrix.values.size());
+    for (std::size_t i = 0; i < other.values.size(); ++i) other.values[i] = static_cast<double>(i + 1);
+    place_values<double>(other.offsets, other.columns, other.values, storage);
+    SCOPED_TRACE(words(parameters));
+    ASSERT_NO_FATAL_FAILURE(expect_holds(storage, other));
+  }
+}
+
+TEST_P(EhybOnDevices, NewValuesSendNoMoreThanIsNeededToPlaceThem) {
+  const weft::test::PlaceScope scope(GetParam());
+  const Device device = GetParam().device;
+  const Csr<double> mesh = generate<double>("gen:elasticity3d:6");
+  const Csr<double> graph = with_extra_part();
+  for (const Csr<double>* matrix : {&mesh, &graph}) {
+    const auto built = format().build.get<double>()(*matrix, {.device = device});
+    const std::size_t per_row = matrix->offsets.bytes(), values = matrix->values.bytes();
+    // Of the extra part's entries, where they are in the csr; at worst half of the entries are extra.
+    const std::size_t positions = matrix == &graph ? matrix->values.size() / 2 * sizeof(Offset) : 0;
+    simt::reset_peak();
+    const simt::MemoryUse before = simt::memory_use();
+    built->update_values(matrix->values);
+    const simt::MemoryUse after = simt::memory_use();
+    EXPECT_LE(after.uploaded - before.uploaded, per_row + values + positions);
+    EXPECT_EQ(after.downloaded, before.downloaded);
+    const std::size_t marks = matrix->values.size() / 8 + 64;
+    EXPECT_LE(after.peak - before.allocated, per_row + values + positions + marks);
+    EXPECT_EQ(after.allocated, before.allocated);
+  }
+}
+
+TEST_P(EhybOnDevices, ArraysOnTheDeviceGiveTheSameStorage) {
+  const weft::test::PlaceScope scope(GetParam());
+  const Device device = GetParam().device;
+  for (const Csr<double>& matrix : {generate<double>("gen:elasticity3d:6"), with_extra_part()}) {
+    const weft::test::CallersCsr<double, std::int32_t> callers(device, matrix);
+    const BuildOptions options = options_of({{"parts", 3}}, device);
+    expect_same(built_on(callers.view(), options), built_on(matrix, options));
+  }
 }
 
 /// The edges that a partition can have.

@@ -1,6 +1,7 @@
 // The extra part: entries that are not cached.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -28,36 +29,36 @@ void for_each_left(const Csr<V>& matrix, const Blocks& blocks, const Caches& cac
     Offset next = matrix.offsets[Offset(node) * b + r];
     const Offset end = matrix.offsets[Offset(node) * b + r + 1];
     for_each_block(blocks, caches, part, node, [&](Offset block, Index place) {
-      const Offset behind = (Offset(blocks.pattern.columns[block]) + 1) * b;
-      for (; next < end && matrix.columns[next] < behind; ++next)
+      const Offset right = (Offset(blocks.pattern.columns[block]) + 1) * b;
+      for (; next < end && matrix.columns[next] < right; ++next)
         if (place < 0) body(r, next);
     });
   }
 }
 
-}  // namespace
-
+/// The entries that each row has left; rows stand as their nodes do in `order`.
 template <Value V>
-void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& storage) {
+Array<Offset> count_left(const Csr<V>& matrix, const Blocks& blocks, const Storage<V>& storage) {
   const Caches& caches = storage.caches;
-  const int b = storage.shape.block, pack = storage.shape.pack;
-  const Index c = storage.shape.slice_rows, parts = caches.parts();
-  Extra<V>& extra = storage.extra;
-  extra = {};
-  if (std::ranges::all_of(caches.whole, [](std::uint8_t whole) { return whole != 0; })) return;
-
-  // 1. What each row has left; rows stand as their nodes do in `order`.
+  const int b = storage.shape.block;
   Array<Offset> left(static_cast<std::size_t>(matrix.rows), 0);
-  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
+  parallel_for(caches.parts(), caches.parts_at_once(), [&](Offset p) {
     for (Index i = caches.row_begin[p]; i < caches.row_begin[p + 1] && !caches.whole[p]; ++i)
       for_each_left(matrix, blocks, caches, static_cast<Index>(p), storage.order[i],
                     [&](int r, Offset) { ++left[Offset(i) * b + r]; });
   });
+  return left;
+}
 
-  // 2. Its pieces. Slices that have some get ranges.
+/// Cuts what is left of rows into pieces and returns their lengths. Slices that have some get ranges.
+template <Value V>
+std::vector<Index> cut_pieces(const Array<Offset>& left, Storage<V>& storage) {
+  const Caches& caches = storage.caches;
+  const int b = storage.shape.block;
+  const Index c = storage.shape.slice_rows;
   std::vector<Range> ranges;
-  std::vector<Index> lengths;  // of pieces
-  for (Index p = 0; p < parts; ++p) {
+  std::vector<Index> lengths;
+  for (Index p = 0; p < caches.parts(); ++p) {
     for (Index s = storage.slice_begin[p]; s < storage.slice_begin[p + 1] && !caches.whole[p]; ++s) {
       const Index first = caches.row_begin[p] + (s - storage.slice_begin[p]) * c;
       const Index last = std::min(first + c, caches.row_begin[p + 1]);
@@ -67,44 +68,54 @@ void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& stora
       ranges.resize(ranges.size() + static_cast<std::size_t>(c * b));
       Range* const range = ranges.data() + ranges.size() - c * b;
       for (Offset row = Offset(first) * b; row < Offset(last) * b; ++row) {
-        const Index pieces = pieces_of(left[row]);
         const auto begin = static_cast<Index>(lengths.size());
-        for (Index q = 0; q < pieces; ++q)
-          lengths.push_back(
-              static_cast<Index>(std::min(piece_length(left[row]), left[row] - q * piece_length(left[row]))));
+        const Offset longest = piece_length(left[row]);
+        for (Index q = 0; q < pieces_of(left[row]); ++q)
+          lengths.push_back(static_cast<Index>(std::min(longest, left[row] - q * longest)));
         range[row - Offset(first) * b] = {begin, static_cast<Index>(lengths.size())};
       }
     }
   }
-  if (lengths.empty()) return;
-  extra.pieces = static_cast<Index>(lengths.size());
-  extra.ranges = Array<Range>(std::move(ranges));
+  storage.extra.pieces = static_cast<Index>(lengths.size());
+  storage.extra.ranges = Array<Range>(std::move(ranges));
+  return lengths;
+}
 
-  // 3. Slots, the longest pieces first, and slices.
-  const Index slices = (extra.pieces + c - 1) / c;
-  std::vector<Index> by_length(lengths.size());
-  for (Index piece = 0; piece < extra.pieces; ++piece) by_length[piece] = piece;
+/// Gives pieces their slots, the longest first, and slots their slices. Returns the slot of each piece.
+template <Value V>
+std::vector<Index> lay_out_slots(const std::vector<Index>& lengths, Index c, Extra<V>& extra) {
+  std::vector<Index> by_length(lengths.size()), slot_of(lengths.size());
+  std::iota(by_length.begin(), by_length.end(), 0);
   std::ranges::sort(by_length,
                     [&](Index m, Index n) { return lengths[m] != lengths[n] ? lengths[m] > lengths[n] : m < n; });
-  std::vector<Index> slot_of(lengths.size());
+  const Index slices = (extra.pieces + c - 1) / c;
   extra.places = Array<Index>(static_cast<std::size_t>(slices) * static_cast<std::size_t>(c), -1);
-  extra.slices = Array<Slice>(static_cast<std::size_t>(slices), Slice{});
   for (Index slot = 0; slot < extra.pieces; ++slot) {
     extra.places[slot] = by_length[slot];
     slot_of[by_length[slot]] = slot;
   }
+  extra.slices = Array<Slice>(static_cast<std::size_t>(slices), Slice{});
   Offset entry = 0;
   for (Index s = 0; s < slices; ++s) {
     extra.slices[s].entry = entry;
     extra.slices[s].width = lengths[by_length[s * c]];
     entry += Offset(extra.slices[s].width) * c;
   }
-
-  // 4. Entries.
   extra.columns = Array<Index>(static_cast<std::size_t>(entry), padding_column<Index>);
   extra.positions = Array<Offset>(static_cast<std::size_t>(entry), -1);
-  extra.values = Array<V>(static_cast<std::size_t>(entry));
-  parallel_for(parts, caches.parts_at_once(), [&](Offset p) {
+  extra.values = Array<V>(static_cast<std::size_t>(entry), V(0));
+  return slot_of;
+}
+
+/// Columns and positions of the entries.
+template <Value V>
+void place_entries(const Csr<V>& matrix, const Blocks& blocks, const Array<Offset>& left,
+                   const std::vector<Index>& slot_of, Storage<V>& storage) {
+  const Caches& caches = storage.caches;
+  const int b = storage.shape.block, pack = storage.shape.pack;
+  const Index c = storage.shape.slice_rows;
+  Extra<V>& extra = storage.extra;
+  parallel_for(caches.parts(), caches.parts_at_once(), [&](Offset p) {
     for (Index s = storage.slice_begin[p]; s < storage.slice_begin[p + 1]; ++s) {
       if (storage.slices[s].extra < 0) continue;
       const Index first = caches.row_begin[p] + (s - storage.slice_begin[p]) * c;
@@ -129,15 +140,20 @@ void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& stora
   });
 }
 
+}  // namespace
+
 template <Value V>
-void fill_extra(std::span<const V> csr_values, Extra<V>& extra) {
-  parallel_for(static_cast<Offset>(extra.values.size()), 1 << 14,
-               [&](Offset i) { extra.values[i] = extra.positions[i] < 0 ? V(0) : csr_values[extra.positions[i]]; });
+void lay_out_extra(const Csr<V>& matrix, const Blocks& blocks, Storage<V>& storage) {
+  storage.extra = {};
+  if (std::ranges::all_of(storage.caches.whole, [](std::uint8_t whole) { return whole != 0; })) return;
+  const Array<Offset> left = count_left(matrix, blocks, storage);
+  const std::vector<Index> lengths = cut_pieces(left, storage);
+  if (lengths.empty()) return;
+  const std::vector<Index> slot_of = lay_out_slots(lengths, storage.shape.slice_rows, storage.extra);
+  place_entries(matrix, blocks, left, slot_of, storage);
 }
 
-#define WEFT_INSTANTIATE(V)                                                  \
-  template void lay_out_extra<V>(const Csr<V>&, const Blocks&, Storage<V>&); \
-  template void fill_extra<V>(std::span<const V>, Extra<V>&);
+#define WEFT_INSTANTIATE(V) template void lay_out_extra<V>(const Csr<V>&, const Blocks&, Storage<V>&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ehyb

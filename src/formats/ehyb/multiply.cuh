@@ -1,27 +1,13 @@
 #pragma once
 #include "formats/column_groups.cuh"
-#include "formats/ehyb/ehyb.hpp"
+#include "formats/ehyb/setup.cuh"
 
-// The product of a matrix in parts, a block of threads a part. x is loaded into shared memory once; padding meets the
+// The product of a matrix in parts, a thread block per part. x is loaded into shared memory once; padding meets the
 // zero behind it.
 namespace weft::WEFT_SIMT_NAMESPACE::ehyb {
 
-using ::weft::ehyb::Range;
-using ::weft::ehyb::Slice;
-
-constexpr Index slice_rows = 32;  // on a GPU: a warp
-
-/// Where the arrays of a part begin, and how long they are.
-struct alignas(32) Part {
-  Offset cache = 0;
-  Index cached = 0;
-  Index row = 0, rows = 0;  // of nodes in `order`
-  Index slice = 0, slices = 0;
-};
-
 template <class V>
 struct View {
-  Index part_count = 0;
   const Part* parts = nullptr;
   const Index* cached = nullptr;
   const Index* order = nullptr;  // null: node rows as they stand in slots
@@ -37,7 +23,7 @@ struct View {
 template <int B, class V>
 __device__ __forceinline__ void load_cache(const View<V>& view, const Part& part, const V* x, simt::Shared<V> cache,
                                            Index to) {
-  constexpr int together = 8;  // loads of a thread on their way
+  constexpr int together = 8;  // loads of a thread in flight
   const Index* const cached = view.cached + part.cache;
   const Index count = part.cached * B;
   const auto threads = static_cast<Index>(blockDim.x);
@@ -65,7 +51,6 @@ __device__ __forceinline__ void load_cache(const View<V>& view, const Part& part
 /// leaves the first-level cache too small to keep the other half of them (bench/NOTES.md).
 template <class V>
 constexpr int value_pack = 16 / static_cast<int>(sizeof(V));
-constexpr int column_pack = 4;
 
 /// Calls load(first, constant size) for N neighbours that lie in packs of `Pack`, and less at the end.
 template <int N, int Pack, class F>
@@ -113,16 +98,7 @@ __device__ __forceinline__ void sum_singles(const V* values, const std::uint16_t
   for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
   WEFT_KEEP_LOOP
   for (; width - k >= 4; k += 4) add(std::integral_constant<int, 4>());
-  switch (width - k) {
-    case 1:
-      return add(std::integral_constant<int, 1>());
-    case 2:
-      return add(std::integral_constant<int, 2>());
-    case 3:
-      return add(std::integral_constant<int, 3>());
-    default:
-      return;
-  }
+  with_tail<4>(width - k, add);
 }
 
 /// Adds Together blocks to a slot's sums.
@@ -200,17 +176,16 @@ __device__ __forceinline__ void finish_slot(const View<V>& view, const Part& par
   }
 }
 
-/// A block of threads a part; its warps take slices as they are done with others. Which warp sums a slice does not
-/// change the sum. B: the size of blocks. Together: columns (B = 1) or blocks on their way at once. Room: vectors.
+/// A thread block per part; its warps take slices as they are done with others. Which warp sums a slice does not
+/// change the sum. B: the size of blocks. Together: columns (B = 1) or blocks in flight. Room: vectors.
 /// `stride`: elements that a vector's cache has room for.
-template <class V, int B, int Together, int Room, int MostThreads>
-__global__ void __launch_bounds__(MostThreads, 1) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
+template <class V, int B, int Together, int Room, int MaxThreads>
+__global__ void __launch_bounds__(MaxThreads, 1) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
   WEFT_DYNAMIC_SHARED(V, cache, static_cast<Offset>(stride) * Room);
   WEFT_SHARED(Index, taken, 1);
   const Part part = view.parts[blockIdx.x];
   WEFT_UNROLL
-  for (int j = 0; j < Room; ++j)
-    load_cache<B>(view, part, product.x + static_cast<std::size_t>(j) * product.x_stride, cache, j * stride);
+  for (int j = 0; j < Room; ++j) load_cache<B>(view, part, product.x_of(j), cache, j * stride);
   if (threadIdx.x == 0) taken[0] = static_cast<Index>(blockDim.x / 32);
   simt::wait_for_earlier_kernels();  // they sum the extra part
   simt::sync_block();
@@ -235,7 +210,7 @@ __global__ void __launch_bounds__(MostThreads, 1) ehyb_multiply(View<V> view, Pr
 
 /// The sums of the extra part's pieces, a thread each.
 template <class V, int Room>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(simt::block_threads)
     ehyb_sum_extra(Index slice_count, const Slice* slices, const Index* columns, const V* values, const Index* places,
                    Offset pieces, Product<V> product, V* extra_sums) {
   const Offset slot = simt::global_thread_id();

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/timer.hpp"
+#include "facts/blocks.hpp"
 #include "formats/ehyb/ehyb.hpp"
 #include "sparse/group_by_key.hpp"
 
@@ -11,7 +13,7 @@ namespace weft::ehyb {
 namespace {
 
 constexpr Index rows_at_once = 2048;         // of a parallel loop
-constexpr double full_blocks_wanted = 0.95;  // share of the entries that is in full blocks; else blocks do not pay
+constexpr double min_in_full_blocks = 0.95;  // share of the entries that is in full blocks; else blocks do not pay
 constexpr Index smallest_part = 256;         // rows; smaller ones do not occupy a multiprocessor
 
 /// The share of its cache that a part's own nodes take, so that their neighbours in a three-dimensional mesh fit too:
@@ -25,8 +27,13 @@ double own_share(double room) {
 }  // namespace
 
 template <Value V>
-Blocks find_blocks(const Csr<V>& matrix, const BuildOptions& options) {
-  const int block = ::weft::bro_sell::block_for(matrix, options);
+BlockChoice choose_block(const MatrixSource<V>& source, const BuildOptions& options) {
+  return {::weft::bro_sell::block_for(source, options), options.has("block")};
+}
+
+template <Value V>
+Blocks find_blocks(const Csr<V>& matrix, const BlockChoice& choice) {
+  const int block = choice.size;
   Blocks blocks;
   blocks.pattern = ::weft::bro_sell::find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
   if (block == 1) return blocks;
@@ -37,14 +44,14 @@ Blocks find_blocks(const Csr<V>& matrix, const BuildOptions& options) {
   blocks.full = Array<std::uint8_t>(static_cast<std::size_t>(pattern.offsets.back()), 0);
   Array<Offset> in_full(static_cast<std::size_t>(pattern.rows) + 1);
   parallel_for(pattern.rows, rows_at_once, [&](Offset node) {
-    Offset next[6];
+    Offset next[max_block];
     for (int r = 0; r < block; ++r) next[r] = matrix.offsets[node * block + r];
     Offset count = 0;
     for (Offset i = pattern.offsets[node]; i < pattern.offsets[node + 1]; ++i) {
-      const Offset behind = (Offset(pattern.columns[i]) + 1) * block;
+      const Offset right = (Offset(pattern.columns[i]) + 1) * block;
       int found = 0;
       for (int r = 0; r < block; ++r)
-        for (; next[r] < matrix.offsets[node * block + r + 1] && matrix.columns[next[r]] < behind; ++next[r]) ++found;
+        for (; next[r] < matrix.offsets[node * block + r + 1] && matrix.columns[next[r]] < right; ++next[r]) ++found;
       blocks.full[i] = found == entries;
       count += found == entries;
     }
@@ -52,7 +59,7 @@ Blocks find_blocks(const Csr<V>& matrix, const BuildOptions& options) {
   });
   prefix_sum(in_full.data(), pattern.rows);
   const auto share = static_cast<double>(in_full[pattern.rows] * entries) / static_cast<double>(matrix.nonzeros());
-  if (share >= full_blocks_wanted || options.has("block")) return blocks;
+  if (share >= min_in_full_blocks || choice.required) return blocks;
   return {::weft::bro_sell::find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1), {}};
 }
 
@@ -66,17 +73,17 @@ Shape choose_shape(Index nodes, int block, std::size_t value_bytes, const Limits
   const std::size_t node_bytes = value_bytes * static_cast<std::size_t>(block);
   auto cache =
       options.has("cache") ? static_cast<std::size_t>(options.parameter("cache", 0)) * value_bytes : limits.cache_bytes;
-  if (limits.most_cache_bytes > 0) cache = std::min(cache, limits.most_cache_bytes);
+  if (limits.max_cache_bytes > 0) cache = std::min(cache, limits.max_cache_bytes);
   // One node holds the zero for padding.
-  shape.room = static_cast<Index>(std::clamp<std::size_t>(cache / node_bytes, 2, std::size_t(most_room) + 1)) - 1;
-  shape.most_nodes = shape.room;
+  shape.room = static_cast<Index>(std::clamp<std::size_t>(cache / node_bytes, 2, std::size_t(max_room) + 1)) - 1;
+  shape.max_nodes = shape.room;
   if (shape.guests)
-    shape.most_nodes = std::max(1, static_cast<Index>(own_share(shape.room) * static_cast<double>(shape.room)));
+    shape.max_nodes = std::max(1, static_cast<Index>(own_share(shape.room) * static_cast<double>(shape.room)));
   // K P parts, with the smallest K for which they fit.
-  const Offset a_round = Offset(limits.multiprocessors) * shape.most_nodes;
-  const Offset rounds = (Offset(nodes) + a_round - 1) / a_round;
+  const Offset per_round = Offset(limits.multiprocessors) * shape.max_nodes;
+  const Offset rounds = (Offset(nodes) + per_round - 1) / per_round;
   const Offset useful = (Offset(nodes) * block + smallest_part - 1) / smallest_part;
-  const Offset needed = (Offset(nodes) + shape.most_nodes - 1) / shape.most_nodes;
+  const Offset needed = (Offset(nodes) + shape.max_nodes - 1) / shape.max_nodes;
   shape.parts = static_cast<Index>(std::max<Offset>(
       {1, needed, std::min<Offset>(rounds * limits.multiprocessors, std::min<Offset>(useful, nodes))}));
   if (options.has("parts"))
@@ -88,13 +95,14 @@ template <class V>
 Limits cpu_limits() {
   Limits limits;
   limits.cache_bytes = 256 * 1024;  // leaves room for the matrix in a second-level cache of today
-  limits.slice_rows = sizeof(V) == 4 ? 16 : 8;
+  limits.slice_rows = cpu_slice_rows<V>;
   limits.pack = limits.value_pack = 1;
   return limits;
 }
 
 template <Value V>
 Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options, Index& parts) {
+  const Stopwatch watch;
   const int b = shape.block;
   Partition found;
   if (options.partition) {
@@ -105,11 +113,12 @@ Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOpt
     found = limit_parts(matrix, given, shape.room * b, b);
   } else {
     found = partition(matrix, {.parts = shape.parts,
-                               .most_rows = shape.most_nodes * b,
+                               .most_rows = shape.max_nodes * b,
                                .block = b,
                                .even_entries = true,
                                .progress = options.progress});
   }
+  if (options.times) options.times->partition += watch.seconds();
   parts = std::max(1, found.parts);
   if (b == 1) return found.part_of;
   Array<Index> part_of(static_cast<std::size_t>(matrix.rows / b));
@@ -208,7 +217,8 @@ void find_caches(const Blocks& blocks, const Shape& shape, Caches& caches) {
 }
 
 #define WEFT_INSTANTIATE(V)                                                                      \
-  template Blocks find_blocks<V>(const Csr<V>&, const BuildOptions&);                            \
+  template BlockChoice choose_block<V>(const MatrixSource<V>&, const BuildOptions&);             \
+  template Blocks find_blocks<V>(const Csr<V>&, const BlockChoice&);                             \
   template Array<Index> find_parts<V>(const Csr<V>&, const Shape&, const BuildOptions&, Index&); \
   template Limits cpu_limits<V>();
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)

@@ -1,15 +1,65 @@
 #pragma once
-#include "formats/bro_sell/blocks.cuh"
-#include "formats/ehyb/multiply.cuh"
-#include "formats/sort_windows.cuh"
+#include <optional>
 
-// The set-up on a GPU, from csr and the parts of its rows. It delivers the same arrays as the CPU, bit by bit.
+#include "formats/bro_sell/blocks.cuh"
+#include "formats/ehyb/ehyb.hpp"
+
+// The set-up on a GPU but for the values, which is the same for all value types: from csr and the parts of its rows. It
+// delivers the same arrays as the CPU, bit by bit.
 namespace weft::WEFT_SIMT_NAMESPACE::ehyb {
 
-using ::weft::ehyb::Caches;
+using ::weft::ehyb::Range;
 using ::weft::ehyb::Shape;
+using ::weft::ehyb::Slice;
 using ::weft::WEFT_SIMT_NAMESPACE::bro_sell::PatternOnDevice;
 using ::weft::WEFT_SIMT_NAMESPACE::bro_sell::PatternView;
+
+constexpr Index slice_rows = 32;  // on a GPU: a warp
+constexpr int column_pack = 4;
+
+/// Where the arrays of a part begin, and how long they are.
+struct alignas(32) Part {
+  Offset cache = 0;
+  Index cached = 0;
+  Index row = 0, rows = 0;  // of nodes in `order`
+  Index slice = 0, slices = 0;
+};
+
+/// The extra part but its values.
+struct DeviceExtra {
+  Index pieces = 0;
+  Offset entries = 0;  // without padding
+  DeviceBuffer<Slice> slices;
+  DeviceBuffer<Index> columns;
+  DeviceBuffer<Index> places;
+  DeviceBuffer<Range> ranges;
+  // On the host, for what is rarely done.
+  Array<Index> host_columns;
+  Array<Offset> positions;
+
+  std::size_t bytes() const { return slices.bytes() + columns.bytes() + places.bytes() + ranges.bytes(); }
+};
+
+/// As Storage, but the values.
+struct DeviceLayout {
+  Shape shape;
+  Index part_count = 0;
+  Index max_cached = 0;
+  Index slice_count = 0;
+  Index max_slices = 0;  // of a part
+  DeviceBuffer<Part> parts;
+  DeviceBuffer<Index> cached;
+  DeviceBuffer<Index> order;
+  DeviceBuffer<Slice> slices;
+  DeviceBuffer<std::uint16_t> columns;
+  DeviceExtra extra;
+
+  std::size_t bytes() const {
+    return parts.bytes() + cached.bytes() + order.bytes() + slices.bytes() + columns.bytes() + extra.bytes();
+  }
+  /// A warp per slice, as far as that is possible and there are so many.
+  int threads_for_parts(int max_threads) const { return std::min(max_threads, std::max(1, max_slices) * 32); }
+};
 
 /// As Caches on the host, with Part saying where a part's arrays are.
 struct CachesView {
@@ -20,225 +70,50 @@ struct CachesView {
   const Index* cached = nullptr;
 };
 
-/// How many node rows each part has: a block of threads a part looks at all of them.
-template <class V>
-__global__ void __launch_bounds__(1024) ehyb_count_rows(Index nodes, const Index* part_of, Index* counts) {
-  const auto self = static_cast<Index>(blockIdx.x);
-  Index count = 0;
-  for (Index i = static_cast<Index>(threadIdx.x); i < nodes; i += static_cast<Index>(blockDim.x))
-    count += simt::load_readonly(part_of + i) == self ? 1 : 0;
-  count = simt::block_reduce_sum(count);
-  if (threadIdx.x == 0) counts[self] = count;
-}
+/// Whose rows are whose, and the places of columns in the caches of their own part, during the set-up.
+class CachesOnDevice {
+ public:
+  CachesOnDevice(Device device, const Array<Index>& part_of, Index parts, bool square);
 
-/// The node rows of each part, ascending, and the place of each in its part.
-template <class V>
-__global__ void __launch_bounds__(1024)
-    ehyb_list_rows(Index nodes, const Index* part_of, const Index* row_begin, Index* rows, Index* own_place) {
-  constexpr Index together = 4;
-  const auto self = static_cast<Index>(blockIdx.x);
-  const Index begin = row_begin[self];
-  Index before = 0;
-  for (Index first = 0; first < nodes; first += together * static_cast<Index>(blockDim.x)) {
-    const Index node = first + together * static_cast<Index>(threadIdx.x);
-    bool mine[together];
-    Index count = 0;
-    WEFT_UNROLL
-    for (Index i = 0; i < together; ++i) {
-      mine[i] = node < nodes - i && simt::load_readonly(part_of + node + i) == self;
-      count += mine[i] ? 1 : 0;
-    }
-    Index total = 0;
-    Index place = before + simt::block_exclusive_sum(count, total);
-    WEFT_UNROLL
-    for (Index i = 0; i < together; ++i) {
-      if (!mine[i]) continue;
-      rows[begin + place] = node + i;
-      if (own_place) own_place[node + i] = place;
-      ++place;
-    }
-    before += total;
+  CachesView view(const DeviceLayout& layout) const {
+    return {layout.parts.data(), part_of_.data(), square() ? own_place_.data() : nullptr, rows_.data(),
+            layout.cached.data()};
   }
-}
+  bool square() const { return square_; }
+  const Index* rows() const { return rows_.data(); }
+  const Array<Index>& row_begin() const { return row_begin_; }
+  Index parts() const { return static_cast<Index>(row_begin_.size()) - 1; }
 
-/// Guests of a part are found by a hash table in shared memory of up to so many places, three quarters of them used.
-constexpr Index most_places = 1 << 14;
+ private:
+  bool square_;
+  DeviceBuffer<Index> part_of_, own_place_, rows_;
+  Array<Index> row_begin_;
+};
 
-/// The columns that entries of a part want and that are not its own, ascending, from guests[part * most] on; their
-/// number in counts[part], or more than `most` if there are more.
-template <class V>
-__global__ void __launch_bounds__(1024)
-    ehyb_find_guests(PatternView pattern, CachesView caches, Index places, Index most, Index* guests, Index* counts) {
-  WEFT_DYNAMIC_SHARED(Index, table, places);
-  WEFT_SHARED(Index, found, 1);
-  const auto threads = static_cast<Index>(blockDim.x), thread = static_cast<Index>(threadIdx.x);
-  const auto self = static_cast<Index>(blockIdx.x);
-  const Part part = caches.parts[self];
-  for (Index i = thread; i < places; i += threads) table[i] = -1;
-  if (thread == 0) found[0] = 0;
-  simt::sync_block();
-  const auto add = [&](Index column) {
-    auto place = static_cast<Index>(static_cast<std::uint32_t>(column) * 2654435769u >> 7) & (places - 1);
-    for (Index tries = 0; tries < places; ++tries) {
-      const Index there = simt::atomic_cas(table[place], -1, column);
-      if (there == -1) simt::atomic_add(found[0], 1);
-      if (there == -1 || there == column) return;
-      place = (place + 1) & (places - 1);
-    }
-    simt::atomic_add(found[0], 1);  // full
-  };
-  for (Index i = simt::warp_id(); i < part.rows; i += threads / 32) {
-    Index so_far = 0;  // a table that is nearly full is given up: looking for a place would take long
-    if (simt::lane_id() == 0) so_far = simt::atomic_add(found[0], 0);
-    if (simt::shuffle(simt::full_mask, so_far, 0) > most) break;
-    const Index node = caches.rows[part.row + i];
-    for (Offset e = pattern.offsets[node] + simt::lane_id(); e < pattern.offsets[node + 1]; e += 32) {
-      const Index column = pattern.columns[e];
-      if (!caches.own_place || caches.part_of[column] != self) add(column);
-    }
-  }
-  simt::sync_block();
-  const Index count = found[0];
-  if (thread == 0) counts[self] = count;
-  if (count > most) return;
+/// Shared memory that a part's cache may take.
+std::size_t max_cache_bytes(Device device);
 
-  // What is in the table moves to its front: never behind where it was read.
-  Index before = 0;
-  for (Index first = 0; first < places; first += threads) {
-    const Index key = first + thread < places ? static_cast<Index>(table[first + thread]) : -1;
-    Index total = 0;
-    const Index rank = simt::block_exclusive_sum(key >= 0 ? Index(1) : Index(0), total);
-    if (key >= 0) table[before + rank] = key;
-    before += total;
-    simt::sync_block();
-  }
-  // Bitonic sort.
-  Index padded = 1;
-  while (padded < count) padded *= 2;
-  for (Index i = count + thread; i < padded; i += threads) table[i] = 0x7fffffff;
-  simt::sync_block();
-  for (Index size = 2; size <= padded; size *= 2)
-    for (Index distance = size / 2; distance > 0; distance /= 2) {
-      for (Index i = thread; i < padded; i += threads) {
-        const Index other = i ^ distance;
-        if (other <= i) continue;
-        const Index a = table[i], b = table[other];
-        if ((a > b) == ((i & size) == 0)) {
-          table[i] = b;
-          table[other] = a;
-        }
-      }
-      simt::sync_block();
-    }
-  for (Index i = thread; i < count; i += threads) guests[static_cast<Offset>(self) * most + i] = table[i];
-}
+/// Where the rows and slices of each part begin, in `parts` too; what it caches is not known yet.
+Array<Part> part_table(const Array<Index>& row_begin, DeviceLayout& layout);
 
-/// What each part caches: its own nodes, then guests.
-template <class V>
-__global__ void ehyb_gather_cached(CachesView caches, const Index* guests, Index most, Index* cached) {
-  const Part part = caches.parts[blockIdx.x];
-  const Index own = caches.own_place ? part.rows : 0;
-  for (Index i = static_cast<Index>(threadIdx.x); i < part.cached; i += static_cast<Index>(blockDim.x))
-    cached[part.cache + i] =
-        i < own ? caches.rows[part.row + i] : guests[static_cast<Offset>(blockIdx.x) * most + (i - own)];
-}
+/// All that the layout of a matrix whose blocks are full depends on.
+struct LayoutInput {
+  Device device;
+  Shape shape;
+  PatternView pattern;
+  Index node_cols = 0;
+  Offset blocks = 0;
+  std::size_t value_bytes = 0;
+  const CachesOnDevice& caches;
+  const BuildOptions& options;
+};
 
-/// Entries of each slice: its first row is its longest.
-template <class V>
-__global__ void ehyb_measure(PatternView pattern, const Part* parts, const Index* order, Offset* entries) {
-  const Part part = parts[blockIdx.x];
-  for (Index s = static_cast<Index>(threadIdx.x); s < part.slices; s += static_cast<Index>(blockDim.x)) {
-    const Index node = order[part.row + s * slice_rows];
-    entries[part.slice + s] = (pattern.offsets[node + 1] - pattern.offsets[node]) * slice_rows;
-  }
-}
+/// Guests, order and slices; columns are allocated. Nothing where that does not work out: more guests than there is
+/// room for, or than a hash table takes. The device is current.
+std::optional<DeviceLayout> lay_out_on_device(const LayoutInput& input);
 
-template <class V>
-__global__ void ehyb_place_slices(Index slice_count, const Offset* entries, Slice* slices) {
-  const Offset s = simt::global_thread_id();
-  if (s >= slice_count) return;
-  Slice slice;
-  slice.entry = entries[s];
-  slice.width = static_cast<Index>((entries[s + 1] - entries[s]) / slice_rows);
-  slices[s] = slice;
-}
-
-/// Columns and values, a warp a slice. Guests are looked up in shared memory, if it has room for `most` of them, and in
-/// the device's if `most` is 0. Blocks that are not full, and columns that are not cached, belong to the extra part.
-template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
-    ehyb_fill(Source<V> source, PatternView pattern, CachesView caches, const Index* order, const Slice* slices,
-              Index most, std::uint16_t* all_columns, V* all_values) {
-  WEFT_DYNAMIC_SHARED(Index, guests, most);
-  const Part part = caches.parts[blockIdx.x];
-  const auto self = static_cast<Index>(blockIdx.x);
-  const int b = pattern.block, entries = b * b;
-  const Index own = caches.own_place ? part.rows : 0;
-  const Index guest_count = part.cached - own;
-  const Index* const all_guests = caches.cached + part.cache + own;
-  for (Index i = static_cast<Index>(threadIdx.x); i < guest_count && most > 0; i += static_cast<Index>(blockDim.x))
-    guests[i] = all_guests[i];
-  simt::sync_block();
-  const auto guest = [&](Index i) -> Index { return most > 0 ? static_cast<Index>(guests[i]) : all_guests[i]; };
-  const auto find = [&](Index column) -> Index {
-    if (own > 0 && caches.part_of[column] == self) return caches.own_place[column];
-    Index low = 0, high = guest_count;
-    while (low < high) {
-      const Index middle = (low + high) / 2;
-      if (guest(middle) < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < guest_count && guest(low) == column ? own + low : -1;
-  };
-  const int lane = simt::lane_id();
-  const Index warps = static_cast<Index>(gridDim.y * blockDim.x / 32);
-  for (Index s = static_cast<Index>(blockIdx.y * blockDim.x / 32) + simt::warp_id(); s < part.slices; s += warps) {
-    const Slice slice = slices[part.slice + s];
-    std::uint16_t* const columns = all_columns + slice.entry;
-    V* const values = all_values + slice.entry * entries;
-    const auto value_at = [&](Index k, int e) -> V& {
-      return values[::weft::bro_sell::value_place(lane, k, e, slice_rows, slice.width, b, value_pack<V>)];
-    };
-    Index k = 0;
-    if (s * slice_rows + lane < part.rows) {
-      const Index node = order[part.row + s * slice_rows + lane];
-      constexpr int most_rows = 6;
-      Offset next[most_rows], end[most_rows];
-      WEFT_UNROLL
-      for (int r = 0; r < most_rows; ++r) {
-        next[r] = r < b ? source.offsets[static_cast<Offset>(node) * b + r] : 0;
-        end[r] = r < b ? source.offsets[static_cast<Offset>(node) * b + r + 1] : 0;
-      }
-      for (Offset i = pattern.offsets[node]; i < pattern.offsets[node + 1]; ++i) {
-        const Index column = pattern.columns[i];
-        const Offset behind = (static_cast<Offset>(column) + 1) * b;
-        bool full = true;  // b entries of each row are to the left of what is behind
-        WEFT_UNROLL
-        for (int r = 0; r < most_rows; ++r)
-          if (r < b) full = full && end[r] - next[r] >= b && source.columns[next[r] + b - 1] < behind;
-        const Index place = full ? find(column) : -1;
-        WEFT_UNROLL
-        for (int r = 0; r < most_rows; ++r) {
-          if (r >= b) continue;
-          if (place >= 0)
-            for (int c = 0; c < b; ++c) value_at(k, r * b + c) = source.values[next[r] + c];
-          if (full)
-            next[r] += b;
-          else
-            while (next[r] < end[r] && source.columns[next[r]] < behind) ++next[r];
-        }
-        if (place < 0) continue;
-        columns[place_in_slice(lane, k, slice_rows, slice.width, column_pack)] = static_cast<std::uint16_t>(place);
-        ++k;
-      }
-    }
-    for (; k < slice.width; ++k) {
-      columns[place_in_slice(lane, k, slice_rows, slice.width, column_pack)] = static_cast<std::uint16_t>(part.cached);
-      for (int e = 0; e < entries; ++e) value_at(k, e) = V(0);
-    }
-  }
-}
+/// The columns of all slices. `matrix` has single entries.
+void fill_columns(Device device, const PatternView& matrix, const PatternView& pattern, const CachesOnDevice& caches,
+                  DeviceLayout& layout);
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::ehyb

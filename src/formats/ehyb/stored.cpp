@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "facts/blocks.hpp"
 #include "formats/ehyb/ehyb.hpp"
 
 namespace weft::ehyb {
@@ -26,7 +27,8 @@ Shape read_shape(const StoredArrays& arrays, Index rows, Index cols) {
     return static_cast<int>(layout[which]);
   };
   Shape shape;
-  shape.block = one_of(0, {1, 2, 3, 4, 5, 6});
+  if (layout[0] < 1 || layout[0] > max_block) refuse("its 'layout' is none that there is");
+  shape.block = static_cast<int>(layout[0]);
   shape.slice_rows = one_of(1, {8, 16, 32});
   shape.pack = one_of(2, {1, 2, 4});
   shape.value_pack = one_of(3, {1, 2, 4});
@@ -67,7 +69,7 @@ void read_parts(const StoredArrays& arrays, Storage<V>& storage) {
     const Offset first = guest_begin[p], last = guest_begin[p + 1];
     if (first > last || last > size_of(guests)) refuse_part(p, "has guests that are not there");
     const Index own = caches.own_of(p);
-    if (last - first > most_room - own) refuse_part(p, "caches more than 16 bits can number");
+    if (last - first > max_room - own) refuse_part(p, "caches more than 16 bits can number");
     Index* to = caches.cached.data() + caches.cache_begin[p];
     to = std::copy_n(caches.rows.data() + caches.row_begin[p], own, to);
     for (Offset i = first; i < last; ++i) {
@@ -78,7 +80,7 @@ void read_parts(const StoredArrays& arrays, Storage<V>& storage) {
       *to++ = guest;
     }
     caches.cache_begin[p + 1] = caches.cache_begin[p] + own + (last - first);
-    storage.most_cached = std::max(storage.most_cached, caches.cached_by(p));
+    storage.max_cached = std::max(storage.max_cached, caches.cached_by(p));
   }
 }
 

@@ -23,7 +23,7 @@ void decode(const Storage<V>& storage, std::map<std::pair<Index, Index>, V>& ent
   };
   for (Index p = 0; p < caches.parts(); ++p) {
     ASSERT_LE(caches.cached_by(p), shape.room);
-    ASSERT_LE(caches.cached_by(p), storage.most_cached);
+    ASSERT_LE(caches.cached_by(p), storage.max_cached);
     const Index rows = caches.row_begin[p + 1] - caches.row_begin[p];
     ASSERT_EQ(storage.slice_begin[p + 1] - storage.slice_begin[p], (rows + c - 1) / c);
     for (Index place = 0; place < (storage.slice_begin[p + 1] - storage.slice_begin[p]) * c; ++place) {

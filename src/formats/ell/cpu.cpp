@@ -2,27 +2,14 @@
 #include <omp.h>
 
 #include "core/simd.hpp"
+#include "formats/cpu_product.hpp"
 #include "formats/ell/ell.hpp"
 
 namespace weft::ell::WEFT_ISA_NAMESPACE {
 namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
-
-/// One vector of a product.
-template <class V>
-struct Vector {
-  V alpha;
-  const V* x;
-  V beta;
-  V* y;
-};
-
-template <class V>
-inline void store_row(const Vector<V>& vector, Offset row, V sum) {
-  V& target = vector.y[row];
-  target = vector.beta == V(0) ? vector.alpha * sum : vector.alpha * sum + vector.beta * target;
-}
+using simd::store_sum;
 
 enum class Padding { none, some, all };
 
@@ -67,7 +54,7 @@ struct Extent {
 template <class V>
 inline Extent extent_of(const View<V>& matrix, Offset row) {
   if (row >= matrix.rows) return {};
-  if (!matrix.lengths) return {0, matrix.width};  // the columns will tell
+  if (!matrix.lengths) return {0, matrix.width};  // the columns show it
   Extent extent{matrix.width, 0};
   for (Index r = 0; r < rows_at_once; ++r) {
     const Index length = row + r < matrix.rows ? matrix.lengths[row + r] : 0;
@@ -78,18 +65,19 @@ inline Extent extent_of(const View<V>& matrix, Offset row) {
 }
 
 /// A tile of neighbouring rows, step by step: what a step reads lies together, and the sums stay in the first-level
-/// cache. One thread a row.
+/// cache. One thread per row.
 template <class V>
-void multiply_tile(const View<V>& matrix, const Vector<V>& vector, Offset row) {
-  constexpr Index groups = rows_a_tile / rows_at_once;
-  const Offset rows = matrix.rows - row < rows_a_tile ? matrix.rows - row : rows_a_tile;
+void multiply_tile(const View<V>& matrix, const Product<V>& product, int vector, Offset row) {
+  constexpr Index groups = rows_per_tile / rows_at_once;
+  const V* const x = product.x + static_cast<std::size_t>(vector) * product.x_stride;
+  const Offset rows = matrix.rows - row < rows_per_tile ? matrix.rows - row : rows_per_tile;
   Extent extents[groups];
   Index last = 0;
   for (Index g = 0; g < groups; ++g) {
     extents[g] = extent_of(matrix, row + g * rows_at_once);
     last = extents[g].end > last ? extents[g].end : last;
   }
-  V sums[rows_a_tile] = {};
+  V sums[rows_per_tile] = {};
   // Every step begins on another page, where the CPU's own prefetching would start anew: two steps ahead are asked for,
   // and at the end the first ones of the next tile.
   const Index steps_ahead = matrix.width < 2 ? matrix.width : 2;
@@ -98,7 +86,7 @@ void multiply_tile(const View<V>& matrix, const Vector<V>& vector, Offset row) {
     const V* values = matrix.values + (k * matrix.slots + row);
     const Offset ahead = k + Offset(steps_ahead) < matrix.width
                              ? steps_ahead * matrix.slots
-                             : rows_a_tile + (steps_ahead - Offset(matrix.width)) * matrix.slots;
+                             : rows_per_tile + (steps_ahead - Offset(matrix.width)) * matrix.slots;
     for (Index g = 0; g < groups; ++g, columns += rows_at_once, values += rows_at_once) {
       Extent& extent = extents[g];
       if (k >= extent.end) continue;
@@ -108,47 +96,39 @@ void multiply_tile(const View<V>& matrix, const Vector<V>& vector, Offset row) {
       const Padding padding = k < extent.full ? Padding::none : padding_in(columns);
       V* sum = sums + g * rows_at_once;
       if (padding == Padding::none)
-        add_step<false>(columns, values, vector.x, sum);
+        add_step<false>(columns, values, x, sum);
       else if (padding == Padding::some)
-        add_step<true>(columns, values, vector.x, sum);
+        add_step<true>(columns, values, x, sum);
       else
         extent.end = k;  // nothing but padding follows
     }
   }
-  for (Offset r = 0; r < rows; ++r) store_row(vector, row + r, sums[r]);
+  for (Offset r = 0; r < rows; ++r) store_sum(product, row + r, vector, sums[r]);
 }
 
 /// A row stored for several threads: pieces of so many neighbouring entries.
 template <class V>
-void multiply_row(const View<V>& matrix, const Vector<V>& vector, Offset row) {
+void multiply_row(const View<V>& matrix, const Product<V>& product, int vector, Offset row) {
+  const V* const x = product.x + static_cast<std::size_t>(vector) * product.x_stride;
   V sum = 0;
   Offset place = row * matrix.threads;
   for (Index left = matrix.lengths[row]; left > 0; left -= matrix.threads, place += matrix.slots) {
     const Index piece = left < matrix.threads ? left : matrix.threads;
-    for (Index k = 0; k < piece; ++k) sum += matrix.values[place + k] * vector.x[matrix.columns[place + k]];
+    for (Index k = 0; k < piece; ++k) sum += matrix.values[place + k] * x[matrix.columns[place + k]];
   }
-  store_row(vector, row, sum);
+  store_sum(product, row, vector, sum);
 }
 
 /// All vectors of a product for some rows: their part of the matrix stays in the cache from one to the next.
-template <class V, class F>
-inline void for_each_vector(const Product<V>& product, F&& body) {
-  for (int j = 0; j < product.count; ++j) {
-    const auto number = static_cast<std::size_t>(j);
-    body(Vector<V>{product.alpha, product.x + number * product.x_stride, product.beta,
-                   product.y + number * product.y_stride});
-  }
-}
-
 template <class V>
 void multiply_chunk(const View<V>& matrix, const Product<V>& product, Offset begin, Offset end) {
   if (matrix.threads > 1) {
     for (Offset row = begin; row < end; ++row)
-      for_each_vector(product, [&](const Vector<V>& vector) { multiply_row(matrix, vector, row); });
+      for (int j = 0; j < product.count; ++j) multiply_row(matrix, product, j, row);
     return;
   }
-  for (Offset row = begin; row < end; row += rows_a_tile)
-    for_each_vector(product, [&](const Vector<V>& vector) { multiply_tile(matrix, vector, row); });
+  for (Offset row = begin; row < end; row += rows_per_tile)
+    for (int j = 0; j < product.count; ++j) multiply_tile(matrix, product, j, row);
 }
 
 }  // namespace

@@ -3,17 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <weft/plan.hpp>
+#include <weft/structure.hpp>
 
 #include <limits>
+#include <optional>
 #include <vector>
 
-#include "formats/csr/testing.hpp"
+#include "formats/ell/tuning.hpp"
+#include "formats/testing.hpp"
 
 namespace weft::test {
 namespace {
 
 using ell::Shape;
 using ell::Variant;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// The example of section 3.2 of Yang, Li and Li (2017).
@@ -25,6 +29,10 @@ struct Filled {
   std::vector<Index> columns;
   std::vector<double> values;
 };
+
+Shape shape_of(const Csr<double>& matrix, const BuildOptions& options, std::optional<Index> part_width = {}) {
+  return ell::choose_shape(analyze_rows(matrix), sizeof(double), options, part_width);
+}
 
 Filled fill(const Shape& shape, const Csr<double>& matrix) {
   Filled filled{std::vector<Index>(static_cast<std::size_t>(shape.stored()), 77),
@@ -44,7 +52,7 @@ std::vector<T> step_of(const Shape& shape, const std::vector<T>& places, Index s
 
 TEST(EllFormat, TheExampleOfSection322IsStoredColumnByColumn) {
   const Csr<double> matrix = four_by_four();
-  const Shape shape = ell::choose_shape(matrix, {.device = Device::cpu()});
+  const Shape shape = shape_of(matrix, {.device = Device::cpu()});
   EXPECT_EQ(shape.width, 3);
   EXPECT_EQ(shape.steps(), 3);
   EXPECT_EQ(shape.slots(), 32);
@@ -58,9 +66,9 @@ TEST(EllFormat, TheExampleOfSection322IsStoredColumnByColumn) {
   EXPECT_EQ(step_of(shape, filled.values, 2, 4, 0.0), (std::vector<double>{0, 0, 8, 0}));
 }
 
-TEST(EllFormat, TwoThreadsARowFindNeighboursInEachStep) {
+TEST(EllFormat, TwoThreadsPerRowFindNeighboursInEachStep) {
   const Csr<double> matrix = four_by_four();
-  const Shape shape = ell::choose_shape(matrix, {.device = Device::cpu(), .parameters = {{"t", 2}}});
+  const Shape shape = shape_of(matrix, {.device = Device::cpu(), .parameters = {{"t", 2}}});
   EXPECT_EQ(shape.variant, Variant::rt);
   EXPECT_EQ(shape.steps(), 2);
   const Filled filled = fill(shape, matrix);
@@ -69,13 +77,46 @@ TEST(EllFormat, TwoThreadsARowFindNeighboursInEachStep) {
   EXPECT_EQ(step_of(shape, filled.columns, 1, 8, -1), (std::vector<Index>{-1, -1, -1, -1, 3, -1, -1, -1}));
 }
 
-TEST(EllFormat, OnlyTheFirstEntriesOfEachRowWhereHybWantsNoMore) {
+TEST(EllFormat, OnlyTheFirstEntriesOfEachRowAreStoredInAPart) {
   const Csr<double> matrix = four_by_four();
-  const Shape shape = ell::choose_shape(matrix, {.device = Device::cpu(), .parameters = {{"width", 2}}});
+  const Shape shape = shape_of(matrix, {.device = Device::cpu()}, 2);
   EXPECT_EQ(shape.kept, 7);
   EXPECT_EQ(shape.padding(), 2 * 32 - 7);
   const Filled filled = fill(shape, matrix);
   EXPECT_EQ(step_of(shape, filled.values, 1, 4, 0.0), (std::vector<double>{2, 0, 5, 3}));
+}
+
+TEST(EllFormat, APartMultipliesTheFirstEntriesOfEachRow) {
+  const Csr<double> matrix = four_by_four();
+  for (const Device device : available_devices()) {
+    const auto part = ell::build_part<double>(matrix, 2, {.device = device});
+    const Array<double> x{1, 10, 100, 1000}, y{1, 2, 3, 4};
+    EXPECT_THAT(apply(*part, device, 1.0, x, 1.0, y), ElementsAre(202, 702, 57, 3014)) << device.name();
+    part->update_values(std::vector<double>{1, 1, 1, 1, 1, 1, 1, 1});
+    EXPECT_THAT(apply(*part, device, 1.0, x, 0.0, y), ElementsAre(101, 100, 11, 1010)) << device.name();
+    EXPECT_EQ(part->info().padding, 2 * 32 - 7);
+  }
+}
+
+// Only build_part makes a part.
+TEST(EllFormat, NoParameterSetsTheWidth) {
+  const Csr<double> matrix = four_by_four();
+  for (const Device device : available_devices())
+    for (const char* name : {"width", "k"}) {
+      const auto built = ell::format().build.get<double>()(matrix, {.device = device, .parameters = {{name, 2}}});
+      EXPECT_THAT(built->info().details, HasSubstr("width 3")) << name << " on " << device.name();
+    }
+}
+
+TEST(EllFormat, AMatrixOnADeviceStaysThere) {
+  RowWriter rows;
+  for (Offset length = 0; length < 400; ++length) rows.row(20 + length % 13).empty(length % 40 == 0);
+  const auto matrix = integer_matrix<double>(rows.offsets());
+  for (const Device device : devices_with_kernels())
+    for (const char* way : {"ell", "ell:plain", "ell:r", "ell:t=4"}) {
+      expect_same_from_device<Offset>(way, device, matrix);
+      expect_same_from_device<std::int32_t>(way, device, matrix);
+    }
 }
 
 TEST(EllFormat, SizesNearTheLimitsOfIndicesDoNotOverflow) {
@@ -89,7 +130,7 @@ TEST(EllFormat, SizesNearTheLimitsOfIndicesDoNotOverflow) {
 }
 
 Shape chosen(const std::vector<Offset>& offsets, BuildOptions options) {
-  return ell::choose_shape(integer_matrix<double>(offsets), options);
+  return shape_of(integer_matrix<double>(offsets), options);
 }
 
 TEST(EllFormat, LengthsAreStoredWherePaddingIsMore) {
@@ -148,7 +189,7 @@ TEST(EllFormat, RefusesMuchPaddingWithTheBytesItWouldNeed) {
   EXPECT_EQ(sentence_of(small, "ell:padding=1", ErrorCode::unsupported), "none");
 }
 
-TEST(EllFormat, ThreadsARowAreForOneVariant) {
+TEST(EllFormat, ThreadsPerRowAreForOneVariant) {
   EXPECT_EQ(sentence_of(four_by_four(), "ell:r:t=4", ErrorCode::invalid_argument),
             "format 'ell:r' gives a row one thread; t is for ell:rt");
   EXPECT_EQ(sentence_of(four_by_four(), "ell:rt:t=4", ErrorCode::invalid_argument), "none");

@@ -1,27 +1,26 @@
 // ell on a GPU. One kernel serves all variants: thread i of the grid reads place i of every step, so that a warp's
-// loads are neighbours whatever the number of threads a row. The arrays are filled on the GPU, from the csr.
+// loads are neighbours whatever the number of threads per row. The arrays are filled on the GPU, from the source's csr.
 #include "formats/column_groups.cuh"
 #include "formats/ell/ell.hpp"
 #include "formats/ell/tuning.hpp"
-#include "simt/tuning.hpp"
+#include "formats/gpu_operator.cuh"
 
 namespace weft::WEFT_SIMT_NAMESPACE::ell {
 namespace {
 
 using ::weft::ell::Shape;
 using ::weft::ell::View;
-using ::weft::simt::block_threads;
 constexpr int at_once = ::weft::ell::entries_at_once;
 constexpr int fill_steps = 64;
 
 template <class V, int Threads, int Room>
-__global__ void __launch_bounds__(block_threads) ell_rows(View<V> matrix, Product<V> product) {
+__global__ void __launch_bounds__(simt::block_threads) ell_rows(View<V> matrix, Product<V> product) {
   const std::int64_t place = simt::global_thread_id();
   const std::int64_t row = place / Threads;
   const auto lane = static_cast<unsigned>(threadIdx.x) % Threads;
   V sums[Room] = {};
   if (row < matrix.rows) {
-    // The steps in which this thread has an entry, as far as lengths tell.
+    // The steps in which this thread has an entry, as far as the lengths are known.
     auto steps = static_cast<unsigned>(matrix.steps);
     if (matrix.lengths)
       steps = (static_cast<unsigned>(simt::load_streaming(matrix.lengths + row)) + (Threads - 1 - lane)) / Threads;
@@ -41,7 +40,7 @@ __global__ void __launch_bounds__(block_threads) ell_rows(View<V> matrix, Produc
       WEFT_UNROLL
       for (int j = 0; j < Room; ++j) {
         if (j >= product.count) break;
-        const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+        const V* x = product.x_of(j);
         V factor[at_once];
         WEFT_UNROLL
         for (int u = 0; u < at_once; ++u) factor[u] = load_x(x, column[u]);
@@ -76,7 +75,7 @@ struct Fill {
 
 /// Writes fill_steps steps of a place.
 template <class V>
-__global__ void __launch_bounds__(block_threads) ell_fill(Fill<V> fill) {
+__global__ void __launch_bounds__(simt::block_threads) ell_fill(Fill<V> fill) {
   const std::int64_t thread = simt::global_thread_id();
   const std::int64_t place = thread % fill.slots;
   const std::int64_t first = thread / fill.slots * fill_steps;
@@ -99,62 +98,55 @@ __global__ void __launch_bounds__(block_threads) ell_fill(Fill<V> fill) {
 }
 
 template <Value V>
-class GpuOperator final : public Operator<V> {
+class GpuOperator final : public GpuOperatorBase<V> {
  public:
-  GpuOperator(const Csr<V>& matrix, const Shape& shape, Device device)
-      : device_(device),
+  GpuOperator(const MatrixSource<V>& source, const Shape& shape, Device device)
+      : GpuOperatorBase<V>(device, shape.rows, shape.kept),
         shape_(shape),
-        offsets_(matrix.offsets),
         columns_(device, static_cast<std::size_t>(shape.stored())),
         values_(device, static_cast<std::size_t>(shape.stored())),
         lengths_(device, shape.has_lengths() ? static_cast<std::size_t>(shape.rows) : 0) {
-    if (shape.width == 0) return;
+    if (shape.kept == 0) return;
     gpu::CurrentDevice current(device);
-    const DeviceBuffer<Offset> offsets(device, matrix.offsets);
-    const DeviceBuffer<Index> columns(device, matrix.columns);
-    const DeviceBuffer<V> values(device, matrix.values);
-    Fill<V> fill = fill_from(offsets, values);
-    fill.csr_columns = columns.data();
+    const DeviceArray<Offset> offsets = source.state().offsets64(device);
+    const DeviceEntries<V>& entries = source.state().on_device(device);
+    Fill<V> fill = fill_from(offsets.data(), entries.values.data());
+    fill.csr_columns = entries.columns.data();
     fill.columns = columns_.data();
     if (shape.has_lengths()) fill.lengths = lengths_.data();
     run(fill);
-  }
-
-  void apply(const Product<V>& product, Stream stream) override {
-    gpu::CurrentDevice current(device_);
-    if (product.alpha == V(0) || shape_.width == 0) return scale(shape_.rows, product, stream);
-    switch (shape_.threads) {
-      case 1:
-        return multiply<1>(product, stream);
-      case 2:
-        return multiply<2>(product, stream);
-      case 4:
-        return multiply<4>(product, stream);
-      case 8:
-        return multiply<8>(product, stream);
-      case 16:
-        return multiply<16>(product, stream);
-      default:
-        return multiply<32>(product, stream);
-    }
-  }
-
-  void update_values(std::span<const V> csr_values) override {
-    if (shape_.width == 0) return;
-    gpu::CurrentDevice current(device_);
-    const DeviceBuffer<Offset> offsets(device_, offsets_);
-    const DeviceBuffer<V> values(device_, csr_values);
-    run(fill_from(offsets, values));
+    offsets_ = KeptOffsets(source.state(), device);
   }
 
   OperatorInfo info() const override {
-    OperatorInfo info = ::weft::ell::describe(shape_, columns_.bytes() + values_.bytes() + lengths_.bytes());
-    return info;
+    return ::weft::ell::describe(shape_, columns_.bytes() + values_.bytes() + lengths_.bytes());
   }
 
  private:
+  void multiply(const Product<V>& product, Stream stream) override {
+    switch (shape_.threads) {
+      case 1:
+        return multiply_by<1>(product, stream);
+      case 2:
+        return multiply_by<2>(product, stream);
+      case 4:
+        return multiply_by<4>(product, stream);
+      case 8:
+        return multiply_by<8>(product, stream);
+      case 16:
+        return multiply_by<16>(product, stream);
+      default:
+        return multiply_by<32>(product, stream);
+    }
+  }
+
+  void place_values(const V* csr_values) override {
+    const DeviceArray<Offset> offsets = offsets_.on_device();
+    run(fill_from(offsets.data(), csr_values));
+  }
+
   template <int Threads>
-  void multiply(const Product<V>& product, Stream stream) {
+  void multiply_by(const Product<V>& product, Stream stream) {
     const View<V> view{.rows = shape_.rows,
                        .width = shape_.width,
                        .threads = shape_.threads,
@@ -165,31 +157,30 @@ class GpuOperator final : public Operator<V> {
                        .lengths = shape_.has_lengths() ? std::as_const(lengths_).data() : nullptr};
     with_room_for(product.count, [&](auto room) {
       simt::launch(WEFT_KERNEL(ell_rows<V, Threads, decltype(room)::value>),
-                   simt::blocks_for(view.slots, block_threads), block_threads, 0, stream, view, product);
+                   simt::blocks_for(view.slots, simt::block_threads), simt::block_threads, 0, stream, view, product);
     });
   }
 
-  Fill<V> fill_from(const DeviceBuffer<Offset>& offsets, const DeviceBuffer<V>& values) {
+  Fill<V> fill_from(const Offset* offsets, const V* csr_values) {
     return {.rows = shape_.rows,
             .width = shape_.width,
             .threads = shape_.threads,
             .slots = shape_.slots(),
             .steps = shape_.steps(),
-            .offsets = offsets.data(),
-            .csr_values = values.data(),
+            .offsets = offsets,
+            .csr_values = csr_values,
             .values = values_.data()};
   }
 
   void run(const Fill<V>& fill) {
     const Offset pieces = (static_cast<Offset>(fill.steps) + fill_steps - 1) / fill_steps;
-    simt::launch(WEFT_KERNEL(ell_fill<V>), simt::blocks_for(fill.slots * pieces, block_threads), block_threads, 0, {},
-                 fill);
-    synchronize(device_);  // what is read lives no longer
+    simt::launch(WEFT_KERNEL(ell_fill<V>), simt::blocks_for(fill.slots * pieces, simt::block_threads),
+                 simt::block_threads, 0, {}, fill);
+    synchronize(this->device());  // what is read may be gone afterwards
   }
 
-  Device device_;
   Shape shape_;
-  Array<Offset> offsets_;  // the caller's, shared
+  KeptOffsets offsets_;
   DeviceBuffer<Index> columns_;
   DeviceBuffer<V> values_;
   DeviceBuffer<Index> lengths_;
@@ -198,12 +189,12 @@ class GpuOperator final : public Operator<V> {
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  return std::make_unique<GpuOperator<V>>(matrix, ::weft::ell::choose_shape(matrix, options), options.device);
+std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const Shape& shape, Device device) {
+  return std::make_unique<GpuOperator<V>>(source, shape, device);
 }
 
-#define WEFT_INSTANTIATE(V) template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const BuildOptions&);
+#define WEFT_INSTANTIATE(V) \
+  template std::unique_ptr<Operator<V>> build<V>(const MatrixSource<V>&, const Shape&, Device);
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::ell

@@ -1,5 +1,3 @@
-#include <weft/structure.hpp>
-
 #include <algorithm>
 #include <limits>
 
@@ -12,8 +10,8 @@ namespace {
 
 constexpr Index warp_size = 32;
 
-/// Threads a row where the user gives none: as many as leave each enough entries. A warp reads neighbours anyhow, one
-/// thread a row, so plain ell goes beyond that only where the rows are too few to keep the device busy.
+/// Threads per row where the user gives none: as many as leave each enough entries. A warp reads neighbours anyhow with
+/// one thread per row, so plain ell goes beyond that only where the rows are too few to keep the device busy.
 int choose_threads(const RowLengths& rows, Index width, const BuildOptions& options) {
   if (options.device.is_cpu()) return rows.rows < rows_at_once && width >= warp_size ? warp_size : 1;
   const auto tuning = options.tuning_as<Tuning>();
@@ -26,7 +24,7 @@ int choose_threads(const RowLengths& rows, Index width, const BuildOptions& opti
   return threads;
 }
 
-/// What the user asks for, or else the cheaper: without lengths a product reads some of the padding, and may where all
+/// What the user requests, or else the cheaper: without lengths a product reads some of the padding, and may where all
 /// of it is less than the lengths.
 Variant choose_variant(const BuildOptions& options, const Shape& shape, std::size_t value_bytes) {
   if (options.variant == "plain") return Variant::plain;
@@ -35,16 +33,6 @@ Variant choose_variant(const BuildOptions& options, const Shape& shape, std::siz
   const double padding = static_cast<double>(static_cast<Offset>(shape.rows) * shape.width - shape.kept);
   const double lengths = static_cast<double>(shape.rows) * sizeof(Index);
   return padding * static_cast<double>(sizeof(Index) + value_bytes) > lengths ? Variant::r : Variant::plain;
-}
-
-/// Where the width is hyb's k, only a smaller k would help.
-void refuse_padding(const Shape& shape, std::size_t entry_bytes, const BuildOptions& options) {
-  if (!options.has("width"))
-    return require_little_padding("ell", shape.stored(), shape.kept, entry_bytes, options, "hyb");
-  const std::string needs =
-      padding_over(options.parameter("padding", default_padding_limit), shape.stored(), shape.kept, entry_bytes);
-  if (!needs.empty())
-    throw Error(ErrorCode::unsupported, "the ell part of hyb needs " + needs + ": use a smaller k, or none");
 }
 
 }  // namespace
@@ -59,33 +47,33 @@ OperatorInfo describe(const Shape& shape, std::size_t bytes) {
   OperatorInfo info;
   info.variant = shape.variant == Variant::rt ? "rt" : shape.variant == Variant::r ? "r" : "plain";
   info.details = "width " + std::to_string(shape.width) + ", " + std::to_string(shape.threads) +
-                 (shape.threads == 1 ? " thread a row" : " threads a row");
+                 (shape.threads == 1 ? " thread per row" : " threads per row");
   info.bytes = bytes;
   info.padding = shape.padding();
   return info;
 }
 
-template <Value V>
-Shape choose_shape(const Csr<V>& matrix, const BuildOptions& options) {
+Shape choose_shape(const RowLengths& rows, std::size_t value_bytes, const BuildOptions& options,
+                   std::optional<Index> part_width) {
   const std::string& variant = options.variant;
   if (options.has("t") && !variant.empty() && variant != "rt")
     throw Error(ErrorCode::invalid_argument, "format 'ell:" + variant + "' gives a row one thread; t is for ell:rt");
-  const RowLengths rows = analyze_rows(matrix);
   Shape shape;
   shape.rows = rows.rows;
-  shape.width = static_cast<Index>(std::min(rows.longest_row, options.parameter("width", rows.longest_row)));
+  shape.width = static_cast<Index>(std::min<Offset>(rows.longest_row, part_width.value_or(rows.longest_row)));
   for (const LengthCount& count : rows.row_lengths)
     shape.kept += std::min<Offset>(count.length, shape.width) * count.rows;
   if (options.has("t"))
     shape.threads = static_cast<int>(options.parameter("t", 1));
   else if (variant.empty() || variant == "rt")
     shape.threads = choose_threads(rows, shape.width, options);
-  shape.variant = choose_variant(options, shape, sizeof(V));
-  refuse_padding(shape, sizeof(Index) + sizeof(V), options);
+  shape.variant = choose_variant(options, shape, value_bytes);
+  const std::size_t entry_bytes = sizeof(Index) + value_bytes;
+  if (part_width)
+    require_little_padding_in_part("ell", "hyb", shape.stored(), shape.kept, entry_bytes, options);
+  else
+    require_little_padding("ell", shape.stored(), shape.kept, entry_bytes, options, "hyb");
   return shape;
 }
-
-#define WEFT_INSTANTIATE(V) template Shape choose_shape<V>(const Csr<V>&, const BuildOptions&);
-WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::ell

@@ -1,11 +1,10 @@
 // hyb has no kernels of its own: ell multiplies the first k entries of each row, and coo adds the rest. bro-hyb is the
 // same with other parts.
-#include <weft/structure.hpp>
-
 #include <algorithm>
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "facts/source_facts.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/ell/ell.hpp"
 #include "formats/hyb/hyb.hpp"
@@ -24,12 +23,12 @@ Index split_width(const RowLengths& rows) {
 
 namespace {
 
-constexpr std::int64_t rows_a_task = 4096;
+constexpr std::int64_t rows_per_task = 4096;
 
-/// to[...] = what `from`, in csr order, holds behind the first entries of each row.
+/// Copies what `from`, in csr order, holds after the first entries of each row.
 template <class T>
 void copy_rest(const Array<Offset>& offsets, const Array<Offset>& rest_offsets, const T* from, T* to) {
-  parallel_for(static_cast<std::int64_t>(offsets.size()) - 1, rows_a_task, [&](std::int64_t row) {
+  parallel_for(static_cast<std::int64_t>(offsets.size()) - 1, rows_per_task, [&](std::int64_t row) {
     const Offset count = rest_offsets[row + 1] - rest_offsets[row];
     std::copy_n(from + (offsets[row + 1] - count), count, to + rest_offsets[row]);
   });
@@ -38,11 +37,12 @@ void copy_rest(const Array<Offset>& offsets, const Array<Offset>& rest_offsets, 
 template <Value V>
 class HybOperator final : public Operator<V> {
  public:
-  HybOperator(const Csr<V>& matrix, Index width, const BuildOptions& ell_options, const Parts& parts)
-      : parts_(parts), width_(width), offsets_(matrix.offsets) {
-    ell_ = parts.ell.build.get<V>()(matrix, ell_options);
-    const Csr<V> rest = rest_behind(matrix, width);
-    if (rest.nonzeros() == 0) return;
+  HybOperator(const MatrixSource<V>& source, Index width, const BuildOptions& ell_options, const Parts& parts,
+              PartBuilder<V> build_ell)
+      : parts_(parts), width_(width), entries_(source.nonzeros()), ell_(build_ell(source, width, ell_options)) {
+    if (width >= row_lengths(source).longest_row) return;
+    const Csr<V> rest = rest_after(source.host(), width);
+    offsets_ = source.host().offsets;
     rest_offsets_ = rest.offsets;
     coo_ = parts.coo.build.get<V>()(rest, {.device = ell_options.device, .tuning = ell_options.tuning});
   }
@@ -60,16 +60,16 @@ class HybOperator final : public Operator<V> {
     if (!coo_) return;
     Array<V> values(static_cast<std::size_t>(rest_offsets_.back()));
     copy_rest(offsets_, rest_offsets_, csr_values.data(), values.data());
-    coo_->update_values(values);
+    coo_->update_values(std::span<const V>(values));
   }
 
   OperatorInfo info() const override {
     OperatorInfo info = ell_->info();
     const Offset rest = coo_ ? rest_offsets_.back() : 0;
-    const std::string told = parts_.tells_details ? " (" + info.details + ")" : "";
+    const std::string details = parts_.reports_details ? " (" + info.details + ")" : "";
     info.details = "k = " + std::to_string(width_) + ", " + std::to_string(rest) + " entries in " +
-                   parts_.coo.info.name + ", " + std::to_string(offsets_.back() - rest) + " in " +
-                   full_name(parts_.ell.info, info.variant) + told;
+                   parts_.coo.info.name + ", " + std::to_string(entries_ - rest) + " in " +
+                   full_name(parts_.ell.info, info.variant) + details;
     info.variant.clear();
     if (coo_) {
       const OperatorInfo coo = coo_->info();
@@ -82,7 +82,8 @@ class HybOperator final : public Operator<V> {
  private:
   Parts parts_;
   Index width_;
-  Array<Offset> offsets_;       // the caller's, shared
+  Offset entries_;
+  Array<Offset> offsets_;       // shared with the source
   Array<Offset> rest_offsets_;  // empty: there is no rest
   std::unique_ptr<Operator<V>> ell_;
   std::unique_ptr<Operator<V>> coo_;
@@ -95,21 +96,22 @@ const Parts& parts() {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
-  const Csr<V>& matrix = source.host();
-  return build_hybrid(matrix, options, parts());
+  return build_hybrid(source, options, parts(), &ell::build_part<V>);
 }
 
 }  // namespace
 
 template <Value V>
-std::unique_ptr<Operator<V>> build_hybrid(const Csr<V>& matrix, const BuildOptions& options, const Parts& parts) {
-  const RowLengths rows = analyze_rows(matrix);
+std::unique_ptr<Operator<V>> build_hybrid(const MatrixSource<V>& source, const BuildOptions& options,
+                                          const Parts& parts, PartBuilder<V> build_ell) {
+  const RowLengths& rows = row_lengths(source);
   const auto width = static_cast<Index>(std::min(options.parameter("k", split_width(rows)), rows.longest_row));
-  BuildOptions ell_options{.device = options.device, .tuning = options.tuning, .parameters = parts.ell_parameters};
-  ell_options.parameters["width"] = width;
+  BuildOptions ell_options{.device = options.device, .tuning = options.tuning};
+  for (const ParameterInfo& known : parts.ell.info.parameters)
+    if (options.has(known.name)) ell_options.parameters[known.name] = options.parameter(known.name, 0);
   // The rule bounds the padding; a user's k does not.
   if (!options.has("k")) ell_options.parameters["padding"] = most_padding_limit;
-  return std::make_unique<HybOperator<V>>(matrix, width, ell_options, parts);
+  return std::make_unique<HybOperator<V>>(source, width, ell_options, parts, build_ell);
 }
 
 ParameterInfo k_parameter(const std::string& ell) {
@@ -126,12 +128,12 @@ std::string rules_out(const RowLengths& rows, Device device, const Parts& parts)
 }
 
 template <Value V>
-Csr<V> rest_behind(const Csr<V>& matrix, Index width) {
+Csr<V> rest_after(const Csr<V>& matrix, Index width) {
   Csr<V> rest;
   rest.rows = matrix.rows;
   rest.cols = matrix.cols;
   rest.offsets = Array<Offset>(matrix.offsets.size());
-  parallel_for(matrix.rows, rows_a_task, [&](std::int64_t row) {
+  parallel_for(matrix.rows, rows_per_task, [&](std::int64_t row) {
     rest.offsets[row] = std::max<Offset>(0, matrix.offsets[row + 1] - matrix.offsets[row] - width);
   });
   prefix_sum(rest.offsets.data(), matrix.rows);
@@ -158,9 +160,10 @@ const Format& format() {
   return format;
 }
 
-#define WEFT_INSTANTIATE(V)                             \
-  template Csr<V> rest_behind<V>(const Csr<V>&, Index); \
-  template std::unique_ptr<Operator<V>> build_hybrid<V>(const Csr<V>&, const BuildOptions&, const Parts&);
+#define WEFT_INSTANTIATE(V)                                                                                        \
+  template Csr<V> rest_after<V>(const Csr<V>&, Index);                                                             \
+  template std::unique_ptr<Operator<V>> build_hybrid<V>(const MatrixSource<V>&, const BuildOptions&, const Parts&, \
+                                                        PartBuilder<V>);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::hyb

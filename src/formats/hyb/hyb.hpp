@@ -11,19 +11,25 @@ Index split_width(const RowLengths& rows);
 
 /// The matrix without the first `width` entries of each row.
 template <Value V>
-Csr<V> rest_behind(const Csr<V>& matrix, Index width);
+Csr<V> rest_after(const Csr<V>& matrix, Index width);
 
-/// What a hybrid is made of: `ell` multiplies the first k entries of each row, and `coo` adds the rest.
+/// The formats that make a hybrid: `ell` multiplies the first k entries of each row, and `coo` adds the rest.
 struct Parts {
-  const Format& ell;  ///< takes "width", the k, and "padding"
+  const Format& ell;
   const Format& coo;
-  std::map<std::string, std::int64_t> ell_parameters = {};
-  bool tells_details = false;  ///< info says what `ell` says of itself
+  bool reports_details = false;  ///< info includes what `ell` reports of itself
 };
 
-/// Cuts at the user's k, or else at split_width. Throws Error(unsupported) when ell refuses a user's k.
+/// Makes an operator of the first `width` entries of each row.
+template <class V>
+using PartBuilder = std::unique_ptr<Operator<V>> (*)(const MatrixSource<V>& source, Index width,
+                                                     const BuildOptions& options);
+
+/// Cuts at the user's k, or else at split_width. `build_ell` is that of parts.ell; it gets the user's parameters which
+/// that format has. Throws Error(unsupported) when it refuses a user's k.
 template <Value V>
-std::unique_ptr<Operator<V>> build_hybrid(const Csr<V>& matrix, const BuildOptions& options, const Parts& parts);
+std::unique_ptr<Operator<V>> build_hybrid(const MatrixSource<V>& source, const BuildOptions& options,
+                                          const Parts& parts, PartBuilder<V> build_ell);
 
 ParameterInfo k_parameter(const std::string& ell);
 

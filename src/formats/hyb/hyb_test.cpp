@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "formats/csr/testing.hpp"
+#include "formats/testing.hpp"
 #include "structures.hpp"
 
 namespace weft::test {
@@ -28,7 +28,7 @@ std::vector<T> elements(const Array<T>& array) {
 TEST(HybFormat, TheExampleOfSection324LeavesOneEntryToCoo) {
   const Csr<double> matrix = four_by_four();
   EXPECT_EQ(hyb::split_width(analyze_rows(matrix)), 2);
-  const Csr<double> rest = hyb::rest_behind(matrix, 2);
+  const Csr<double> rest = hyb::rest_after(matrix, 2);
   EXPECT_EQ(check(rest), "");
   EXPECT_EQ(elements(rest.offsets), (std::vector<Offset>{0, 0, 0, 1, 1}));
   EXPECT_EQ(elements(rest.columns), (std::vector<Index>{3}));
@@ -113,6 +113,25 @@ TEST(HybFormat, AutoDoesNotTryItWhereItWouldBeEllOrCoo) {
   EXPECT_THAT(verdict(RowWriter().empty(10).row(5).offsets(), gpu), HasSubstr("all would be coo"));
   EXPECT_EQ(verdict(RowWriter().rows_up_to(70, 7).row(30).offsets(), gpu), "");
   EXPECT_THAT(verdict(RowWriter().rows_up_to(70, 7).row(30).offsets(), Device::cpu()), HasSubstr("on a CPU"));
+}
+
+TEST(HybFormat, AMatrixOnADeviceGivesTheSameProduct) {
+  const auto matrix = integer_matrix<double>(RowWriter().rows_up_to(700, 7).empty(9).row(300).row(2).offsets());
+  const std::vector<double> x(static_cast<std::size_t>(matrix.cols), 0.1);
+  const auto rows = static_cast<std::size_t>(matrix.rows);
+  Array<double> values(matrix.values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1.0 / static_cast<double>(3 + k);
+  for (const Device device : devices_with_kernels())
+    for (const std::string way : {"hyb", "hyb:k=3", "hyb:k=300"}) {
+      const CallersCsr<double, std::int32_t> callers(device, matrix);
+      auto from_host = plan(matrix, {.device = device, .format = way});
+      auto from_device = plan(callers.view(), {.format = way});
+      EXPECT_EQ(from_device.info().details, from_host.info().details);
+      EXPECT_EQ(product(from_device, device, x, rows, 1), product(from_host, device, x, rows, 1)) << way;
+      from_host.update_values(values);
+      from_device.update_values(DeviceBuffer<double>(device, values));
+      EXPECT_EQ(product(from_device, device, x, rows, 1), product(from_host, device, x, rows, 1)) << way;
+    }
 }
 
 }  // namespace

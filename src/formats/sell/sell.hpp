@@ -81,14 +81,6 @@ RowsToCut rows_to_cut(const MatrixSource<V>& source, Device device) {
 template <Value V>
 Shape choose_shape(const RowsToCut& rows, const BuildOptions& options);
 
-/// For bro-sell until it is ported.
-inline Shape choose_shape(const Array<Offset>& offsets, Index rows, const BuildOptions& options,
-                          std::size_t value_bytes) {
-  const RowsToCut cut{Device::cpu(), offsets.data(), rows, offsets[rows]};
-  return value_bytes == sizeof(float) ? choose_shape<float>(cut, options) : choose_shape<double>(cut, options);
-}
-using ::weft::sorted_rows;
-
 /// The whole set-up on the CPU, linear and parallel.
 template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options);

@@ -18,7 +18,6 @@ struct NodeGraph {
   Array<Index> node_weights;  ///< empty: 1 each
 
   Offset edges() const { return offsets[static_cast<std::size_t>(nodes)]; }  ///< each counted twice
-  Index edge_weight(Offset edge) const { return edge_weights.empty() ? 1 : edge_weights[edge]; }
   Index node_weight(Index node) const { return node_weights.empty() ? 1 : node_weights[node]; }
 
   /// Calls body(neighbour, weight) for each neighbour of a node.

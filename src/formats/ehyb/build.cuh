@@ -1,0 +1,120 @@
+#pragma once
+#include <algorithm>
+#include <optional>
+
+#include "formats/ehyb/values.cuh"
+
+// A matrix, or a storage from a file, into a GPU's memory.
+namespace weft::WEFT_SIMT_NAMESPACE::ehyb {
+
+using ::weft::ehyb::BlockChoice;
+using ::weft::ehyb::Blocks;
+using ::weft::ehyb::Caches;
+using ::weft::ehyb::Limits;
+using ::weft::ehyb::Storage;
+
+template <class V>
+Limits limits_of(Device device) {
+  Limits limits;
+  limits.multiprocessors = device.kind() == Device::Kind::emulator ? 2 : std::max(1, describe(device).multiprocessors);
+  limits.cache_bytes = limits.max_cache_bytes = max_cache_bytes(device);
+  limits.slice_rows = slice_rows;
+  limits.pack = column_pack;
+  limits.value_pack = value_pack<V>;
+  return limits;
+}
+
+/// What the host has laid out, to the device; columns are allocated only.
+template <Value V>
+DeviceLayout upload_layout(Device device, const Storage<V>& from) {
+  DeviceLayout layout;
+  layout.shape = from.shape;
+  layout.max_cached = from.max_cached;
+  Array<Part> parts = part_table(from.caches.row_begin, layout);
+  for (Index p = 0; p < layout.part_count; ++p) {
+    parts[p].cache = from.caches.cache_begin[p];
+    parts[p].cached = from.caches.cached_by(p);
+  }
+  layout.parts = DeviceBuffer<Part>(device, parts);
+  layout.cached = DeviceBuffer<Index>(device, from.caches.cached);
+  layout.order = DeviceBuffer<Index>(device, from.order);
+  layout.slices = DeviceBuffer<Slice>(device, from.slices);
+  layout.columns = DeviceBuffer<std::uint16_t>(device, static_cast<std::size_t>(from.entries));
+  const ::weft::ehyb::Extra<V>& extra = from.extra;
+  if (extra.pieces == 0) return layout;
+  layout.extra.pieces = extra.pieces;
+  layout.extra.entries = std::ranges::count_if(extra.columns, [](Index column) { return column >= 0; });
+  layout.extra.slices = DeviceBuffer<Slice>(device, extra.slices);
+  layout.extra.columns = DeviceBuffer<Index>(device, extra.columns);
+  layout.extra.places = DeviceBuffer<Index>(device, extra.places);
+  layout.extra.ranges = DeviceBuffer<Range>(device, extra.ranges);
+  layout.extra.host_columns = extra.columns;
+  layout.extra.positions = extra.positions;
+  return layout;
+}
+
+template <class V>
+DeviceStorage<V> with_room_for_values(Device device, DeviceLayout layout) {
+  const auto entries = static_cast<std::size_t>(layout.shape.block * layout.shape.block);
+  DeviceBuffer<V> values(device, layout.columns.size() * entries), extra(device, layout.extra.columns.size());
+  return {std::move(layout), std::move(values), std::move(extra)};
+}
+
+/// Who has which rows.
+struct Rows {
+  Array<Index> part_of, row_begin;
+};
+
+/// 1. Blocks; where some are not full, which, on the host. 2. Parts, on the host. 3. Where everything is stored: on the
+/// device if it can, else on the host. 4. Columns and values, on the device.
+template <Value V>
+DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BlockChoice& choice, const BuildOptions& options,
+                                 Rows& rows) {
+  const Device device = options.device;
+  const Csr<V>& matrix = source.host();
+  const Source<V> csr = csr_on_device(source, device);
+  const PatternView single = bro_sell::pattern_of(csr);
+  const bool square = matrix.rows == matrix.cols;
+  int block = choice.size;
+  std::optional<PatternOnDevice> pattern(std::in_place, device, single, source.nonzeros(), block);
+  const bool all_full = pattern->count() * block * block == source.nonzeros();
+  std::optional<Blocks> on_host;
+  if (!all_full) {
+    on_host = ::weft::ehyb::find_blocks(matrix, choice);
+    if (on_host->pattern.block != block) {
+      block = on_host->pattern.block;
+      pattern.emplace(device, single, source.nonzeros(), block);
+    }
+  }
+
+  const Shape shape = ::weft::ehyb::choose_shape(pattern->view().rows, block, sizeof(V), limits_of<V>(device), options);
+  Index parts = 0;
+  rows.part_of = ::weft::ehyb::find_parts(matrix, shape, options, parts);
+  const CachesOnDevice caches(device, rows.part_of, parts, square);
+  rows.row_begin = caches.row_begin();
+
+  std::optional<DeviceLayout> layout;
+  if (all_full)
+    layout = lay_out_on_device({.device = device,
+                                .shape = shape,
+                                .pattern = pattern->view(),
+                                .node_cols = matrix.cols / block,
+                                .blocks = pattern->count(),
+                                .value_bytes = sizeof(V),
+                                .caches = caches,
+                                .options = options});
+  if (!layout) {
+    if (!on_host) on_host = ::weft::ehyb::find_blocks(matrix, choice);
+    Caches host_caches = ::weft::ehyb::group_rows(pattern->view().rows, square, rows.part_of, parts);
+    ::weft::ehyb::find_caches(*on_host, shape, host_caches);
+    Storage<V> laid_out = ::weft::ehyb::lay_out(matrix, *on_host, std::move(host_caches), shape, options);
+    ::weft::ehyb::lay_out_extra(matrix, *on_host, laid_out);
+    layout = upload_layout(device, laid_out);
+  }
+  fill_columns(device, single, pattern->view(), caches, *layout);
+  DeviceStorage<V> storage = with_room_for_values<V>(device, std::move(*layout));
+  place_values(device, csr.offsets, source.nonzeros(), csr.values, storage);
+  return storage;
+}
+
+}  // namespace weft::WEFT_SIMT_NAMESPACE::ehyb
