@@ -153,6 +153,16 @@ TYPED_TEST(VectorOperations, DotAndNormAgreeWithLongDouble) {
   });
 }
 
+// On a GPU, a block then adds up more than one tile.
+TYPED_TEST(VectorOperations, DotOfAMillionElementsLosesNone) {
+  using V = TypeParam;
+  const std::vector<V> ones(1'100'003, V(1));
+  for (const Device device : available_devices()) {
+    Unaligned<V> x(device, ones);
+    EXPECT_EQ(dot<V>(x.view(), x.view()), 1'100'003.0) << device.name();
+  }
+}
+
 TYPED_TEST(VectorOperations, SumsHaveTheSameBitsForEveryNumberOfThreadsAndLaneOrder) {
   using V = TypeParam;
   this->everywhere([](Device device, std::size_t size) {
