@@ -88,7 +88,7 @@ TEST(PaperBce, SolvingIsTransformationAndAllProducts) {
         EXPECT_NEAR(once + one.iterations() * *each, *all, 0.12 * *all) << matrix.name << " " << to_string(column);
       }
   BceCase ours;
-  ours.formats.measurements = {measured("bce", 0.5, {.encode = 3, .upload = 2})};
+  ours.formats.measurements = {measured("bce", 0.5, {.upload = 2, .encode = 3})};
   EXPECT_DOUBLE_EQ(*ours.transformation(BceBy::weft, BceColumn::bce), 3);
   EXPECT_DOUBLE_EQ(*ours.solving(BceBy::weft, BceColumn::bce), 3 + 0.5 * ours.iterations());
   EXPECT_DOUBLE_EQ(*ours.total_seconds(BceBy::weft), 5.5);

@@ -88,7 +88,7 @@ TEST(PaperEhyb, ThePapersRowsAreThoseItPrints) {
 
 TEST(PaperEhyb, SetUpIsPartitionReorderAndUpload) {
   Measurement m = measured("ehyb", 0.5);
-  m.setup = {.partition = 6, .encode = 3, .upload = 1};
+  m.setup = {.upload = 1, .partition = 6, .encode = 3};
   const auto preparation = case_of(ValueType::f64, {m}).preparation("ehyb");
   ASSERT_TRUE(preparation);
   EXPECT_DOUBLE_EQ(preparation->reorder_seconds, 3);

@@ -25,16 +25,15 @@ std::string types(const std::vector<weft::ValueType>& list) {
 
 // Prints the formats of this build as a Markdown table; the README shows it.
 int main() {
-  std::cout << "| format | what it is | devices | types | same bits every time | transposed product |\n"
-               "|---|---|---|---|---|---|\n";
+  std::cout << "| format | what it is | devices | types | same bits every time |\n"
+               "|---|---|---|---|---|\n";
   for (const weft::FormatInfo& format : weft::formats()) {
     std::cout << "| `" << format.name << "` | " << format.summary << " | " << devices(format.devices) << " | "
-              << types(format.types) << " | " << (format.deterministic ? "yes" : "no") << " | "
-              << (format.stores_transpose ? "stores the transposed matrix too" : "by its own kernel") << " |\n";
+              << types(format.types) << " | " << (format.deterministic ? "yes" : "no") << " |\n";
     for (const weft::VariantInfo& variant : format.variants)
       std::cout << "| `" << format.name << ':' << variant.name << "` | " << variant.summary << " | "
-                << devices(variant.devices) << " | | | |\n";
+                << devices(variant.devices) << " | | |\n";
     for (const weft::ParameterInfo& parameter : format.parameters)
-      std::cout << "| `" << format.name << ':' << parameter.name << "=N` | " << parameter.summary << " | | | | |\n";
+      std::cout << "| `" << format.name << ':' << parameter.name << "=N` | " << parameter.summary << " | | | |\n";
   }
 }

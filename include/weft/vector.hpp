@@ -32,7 +32,7 @@ class VectorView {
 };
 
 /// A vector on any device: what solvers, probes and measurements compute with. Owns its elements; not initialised
-/// until written. Movable; `clone` copies.
+/// until written. Movable.
 template <class T>
 class Vector {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -161,10 +161,8 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
                              {"why_none", peer.why_none}});
   json["formats"] = nlohmann::ordered_json::array();
   for (const FormatInfo& format : formats()) {
-    nlohmann::ordered_json entry = {{"name", format.name},
-                                    {"summary", format.summary},
-                                    {"deterministic", format.deterministic},
-                                    {"stores_transpose", format.stores_transpose}};
+    nlohmann::ordered_json entry = {
+        {"name", format.name}, {"summary", format.summary}, {"deterministic", format.deterministic}};
     for (Device::Kind kind : format.devices) entry["devices"].push_back(kind_name(kind));
     for (ValueType type : format.types) entry["types"].push_back(to_string(type));
     entry["variants"] = nlohmann::ordered_json::array();
