@@ -59,8 +59,9 @@ TEST(RandomStructures, EveryFormatOnEveryDeviceAgreesWithTheReference) {
       for (std::uint64_t round = 0; round < (emulated ? 15 : 100); ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
         Dice dice(round + 1000);
-        if (format->build_f64) multiply_and_check<double>(dice, device, format->info.name, emulated ? 60 : 700);
-        if (format->build_f32) multiply_and_check<float>(dice, device, format->info.name, emulated ? 60 : 700);
+        if (format->build.get<double>())
+          multiply_and_check<double>(dice, device, format->info.name, emulated ? 60 : 700);
+        if (format->build.get<float>()) multiply_and_check<float>(dice, device, format->info.name, emulated ? 60 : 700);
       }
     }
 }

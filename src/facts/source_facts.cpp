@@ -13,7 +13,7 @@ namespace {
 
 template <Value V>
 DevicePattern pattern_of(SourceState<V>& state) {
-  const Device device = state.device();
+  const Device device = state.nearest();
   return {device,
           state.rows(),
           state.cols(),
@@ -52,9 +52,9 @@ template <Value V>
 const RowLengths& row_lengths(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   return state.fact(state.row_lengths, [&] {
-    if (state.device().is_cpu()) return analyze_rows(state.host());
+    if (state.nearest().is_cpu()) return analyze_rows(state.host());
     return summarize(state.rows(), state.cols(), state.nonzeros(),
-                     WEFT_ON_DEVICE(state.device(), facts::tally_lengths)(pattern_of(state)));
+                     WEFT_ON_DEVICE(state.nearest(), facts::tally_lengths)(pattern_of(state)));
   });
 }
 
@@ -62,7 +62,7 @@ template <Value V>
 const BlockFacts& blocks(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   return state.fact(state.blocks, [&] {
-    if (!state.device().is_cpu()) return find_blocks_on_device(pattern_of(state));
+    if (!state.nearest().is_cpu()) return find_blocks_on_device(pattern_of(state));
     const Csr<V>& matrix = state.host();
     return find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
   });
@@ -72,9 +72,9 @@ template <Value V>
 const SymmetryFacts& symmetry(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   return state.fact(state.symmetry_facts, [&] {
-    if (state.device().is_cpu()) return find_symmetry(state.host());
-    return WEFT_ON_DEVICE(state.device(), facts::find_symmetry<V>)(pattern_of(state),
-                                                                   state.on_device(state.device()).values.data());
+    if (state.nearest().is_cpu()) return find_symmetry(state.host());
+    return WEFT_ON_DEVICE(state.nearest(), facts::find_symmetry<V>)(pattern_of(state),
+                                                                    state.on_device(state.nearest()).values.data());
   });
 }
 
@@ -82,8 +82,8 @@ template <Value V>
 const Array<Index>& column_use(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   return state.fact(state.column_use, [&] {
-    if (state.device().is_cpu()) return count_columns(state.host());
-    return WEFT_ON_DEVICE(state.device(), facts::column_use)(pattern_of(state));
+    if (state.nearest().is_cpu()) return count_columns(state.host());
+    return WEFT_ON_DEVICE(state.nearest(), facts::column_use)(pattern_of(state));
   });
 }
 

@@ -24,24 +24,4 @@ Source<V> csr_on_device(const MatrixSource<V>& source, Device device) {
   return {source.rows(), source.state().offsets64(device).data(), entries.columns.data(), entries.values.data()};
 }
 
-/// For formats that are not ported to csr_on_device yet.
-template <Value V>
-class CsrOnDevice {
- public:
-  CsrOnDevice(Device device, const Csr<V>& matrix) : CsrOnDevice(device, matrix, matrix.values) {}
-  /// The same pattern with other values.
-  CsrOnDevice(Device device, const Csr<V>& matrix, std::span<const V> values)
-      : rows_(matrix.rows),
-        offsets_(device, matrix.offsets),
-        columns_(device, matrix.columns),
-        values_(device, values) {}
-  Source<V> view() const { return {rows_, offsets_.data(), columns_.data(), values_.data()}; }
-
- private:
-  Index rows_;
-  DeviceBuffer<Offset> offsets_;
-  DeviceBuffer<Index> columns_;
-  DeviceBuffer<V> values_;
-};
-
 }  // namespace weft::WEFT_SIMT_NAMESPACE

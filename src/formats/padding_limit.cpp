@@ -22,7 +22,7 @@ ParameterInfo padding_parameter() {
   return {.name = "padding",
           .summary = "how many times the entries may be stored; else 3 times",
           .least = 1,
-          .most = most_padding_limit,
+          .most = max_padding_limit,
           .limit = true};
 }
 
@@ -47,7 +47,7 @@ void require_little_padding(const std::string& format, Offset stored, Offset kep
       padding_over(options.parameter("padding", default_padding_limit), stored, kept, entry_bytes);
   if (needs.empty()) return;
   const Offset allows = stored / std::max<Offset>(kept, 1) + 1;
-  const std::string allow = allows <= most_padding_limit
+  const std::string allow = allows <= max_padding_limit
                                 ? "allow " + format + ":padding=" + std::to_string(allows) + ", or use " + instead
                                 : "use " + instead;
   throw Error(ErrorCode::unsupported, format + " needs " + needs + ": " + allow);

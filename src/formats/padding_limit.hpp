@@ -10,7 +10,7 @@
 namespace weft {
 
 constexpr std::int64_t default_padding_limit = 3;  ///< stored entries per nonzero
-constexpr std::int64_t most_padding_limit = 1000000;
+constexpr std::int64_t max_padding_limit = 1000000;
 
 /// The parameter by which a user raises the limit.
 ParameterInfo padding_parameter();

@@ -255,12 +255,13 @@ const TransposedMatrix<V>& SourceState<V>::transposed() {
 
 template <Value V>
 KeptOffsets::KeptOffsets(SourceState<V>& source, Device device) : device_(device) {
-  if (source.device() != device)
-    host_ = source.host().offsets;
-  else if (source.offsets32_.is_borrowed())
+  const bool on_device = source.remote_ == device;
+  if (on_device && source.offsets32_.is_borrowed())
     offsets32_ = source.offsets32_;
-  else
+  else if (on_device && source.offsets64_.is_borrowed())
     offsets64_ = source.offsets64_;
+  else
+    host_ = source.host().offsets;
 }
 
 DeviceArray<Offset> KeptOffsets::on_device() const {

@@ -62,6 +62,9 @@ class SourceState {
   Symmetry symmetry() const { return symmetry_; }  ///< as promised by where it came from
   Device device() const { return device_; }        ///< where it came from
 
+  /// Where facts are found soonest: on a device that has the entries already, else where the matrix came from.
+  Device nearest() const { return entries_ ? remote_ : device_; }
+
   /// Half of a symmetric matrix, where that is what it was made from; null otherwise.
   const HalfCsr<V>* half() const { return half_ ? &*half_ : nullptr; }
   const Csr<V>& host();

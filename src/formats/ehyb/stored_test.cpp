@@ -113,7 +113,8 @@ TEST(EhybStored, LoadsAsItWasBuilt) {
       const Csr<double> unpacked = format().storing.get<double>().unpack(arrays, matrix.rows, matrix.cols);
       const Loaded<double> loaded = format().storing.get<double>().load(arrays, unpacked, {.device = device});
       EXPECT_TRUE(loaded.as_stored);
-      const auto built = format().build.get<double>()(matrix, {.device = device, .parameters = parse_format(name).parameters});
+      const auto built =
+          format().build.get<double>()(matrix, {.device = device, .parameters = parse_format(name).parameters});
       EXPECT_EQ(loaded.op->info().details, built->info().details);
       EXPECT_EQ(loaded.op->info().bytes, built->info().bytes);
       EXPECT_EQ(loaded.op->info().padding, built->info().padding);

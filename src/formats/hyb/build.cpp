@@ -110,7 +110,7 @@ std::unique_ptr<Operator<V>> build_hybrid(const MatrixSource<V>& source, const B
   for (const ParameterInfo& known : parts.ell.info.parameters)
     if (options.has(known.name)) ell_options.parameters[known.name] = options.parameter(known.name, 0);
   // The rule bounds the padding; a user's k does not.
-  if (!options.has("k")) ell_options.parameters["padding"] = most_padding_limit;
+  if (!options.has("k")) ell_options.parameters["padding"] = max_padding_limit;
   return std::make_unique<HybOperator<V>>(source, width, ell_options, parts, build_ell);
 }
 
