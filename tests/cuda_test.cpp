@@ -50,8 +50,8 @@ TEST_P(HugeMatrix, MoreThanTwoToTheThirtyTwoEntriesOnTheGpu) {
   Array<float> x(static_cast<std::size_t>(matrix.cols), 1.0f);
   x[5] = 10.0f;
   // Formats that keep rows in parts would look for good ones for minutes, which is not what is tested.
-  const auto parts = std::make_shared<const Partition>(
-      partition(matrix, {.parts = 1024, .method = Partitioner::contiguous}));
+  const auto parts =
+      std::make_shared<const Partition>(partition(matrix, {.parts = 1024, .method = Partitioner::contiguous}));
   auto p = plan(matrix, {.device = Device::gpu(), .format = GetParam(), .partition = parts});
   DeviceBuffer<float> from(Device::gpu(), x), to(Device::gpu(), static_cast<std::size_t>(matrix.rows));
   p.apply(from, to);

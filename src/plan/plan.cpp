@@ -6,22 +6,13 @@
 #include "facts/source_facts.hpp"
 #include "formats/registry.hpp"
 #include "plan/build.hpp"
+#include "plan/max_gain.hpp"
 #include "plan/probe.hpp"
 
 namespace weft {
 namespace {
 
 constexpr double tie = 0.05;
-
-/// The largest share of csr's time that a format can save. It must at least read the values, of a symmetric matrix half
-/// of them if it stores halves, where csr reads values and columns. And where others gain, csr may use as little as
-/// this share of the memory bandwidth (bench/NOTES.md), of which a format could use all.
-template <Value V>
-double max_gain(const Format& format, bool symmetric) {
-  constexpr double csr_of_bandwidth = 0.6;
-  const double values = static_cast<double>(sizeof(V)) * (format.stores_halves && symmetric ? 0.5 : 1.0);
-  return 1 - csr_of_bandwidth * values / static_cast<double>(sizeof(V) + sizeof(Index));
-}
 
 /// `auto`: tries the formats that may suit, within what `options.products` products can return.
 /// 1. The yardstick, csr, is built and timed: it costs almost nothing.
@@ -96,8 +87,7 @@ class Chooser {
   }
 
   double can_return(const Format& format) const {
-    return max_gain<V>(format, stored_.source.symmetry() == Symmetry::symmetric) *
-           static_cast<double>(options_.products) * csr_seconds();
+    return max_gain<V>(format, stored_.source.symmetry()) * static_cast<double>(options_.products) * csr_seconds();
   }
 
   void consider(const Format& format) {

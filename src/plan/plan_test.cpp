@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/build.hpp"
+#include "plan/max_gain.hpp"
 #include "simt/memory_use.hpp"
 
 namespace weft {
@@ -237,6 +238,17 @@ TEST(Plan, HasNoMoreThanCsrAndOneOtherFormatOnADevice) {
     EXPECT_GE(built, 6) << p.info();
     EXPECT_LE(static_cast<double>(simt::memory_use().peak - before), 2.2 * static_cast<double>(csr)) << device.name();
   }
+}
+
+TEST(Plan, WhatAFormatCanReturnFollowsFromTypeAndSymmetry) {
+  Format whole, halves;
+  halves.stores_halves = true;
+  // csr reads 12 bytes per entry in f64 and 8 in f32; values are 8 and 4 of them, or half of that.
+  EXPECT_DOUBLE_EQ(max_gain<double>(whole, Symmetry::symmetric), 1 - 0.6 * 8 / 12);
+  EXPECT_DOUBLE_EQ(max_gain<float>(whole, Symmetry::symmetric), 1 - 0.6 * 4 / 8);
+  EXPECT_DOUBLE_EQ(max_gain<double>(halves, Symmetry::general), 1 - 0.6 * 8 / 12);
+  EXPECT_DOUBLE_EQ(max_gain<double>(halves, Symmetry::symmetric), 1 - 0.6 * 4 / 12);
+  EXPECT_DOUBLE_EQ(max_gain<float>(halves, Symmetry::skew), 1 - 0.6 * 2 / 8);
 }
 
 TEST(Plan, SetUpTimesHaveTheSamePartsForEveryFormat) {
