@@ -4,6 +4,8 @@
 #include "formats/csr/row_groups.hpp"
 #include "formats/vector_count.hpp"
 
+// One object for all value types, where the library has one for each.
+#define WEFT_KERNELS(DO) WEFT_FOR_EACH_VALUE(DO)
 #define multiply multiply_rightly
 #include "formats/csr/cpu.cpp"
 #undef multiply
