@@ -16,7 +16,6 @@
 #include "commands.hpp"
 #include "formats/bce/partition.hpp"
 #include "formats/bce/tuning.hpp"
-#include "simt/tuning.hpp"
 
 namespace weft::app {
 namespace {
