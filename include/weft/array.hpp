@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/error.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
@@ -21,7 +22,7 @@ namespace detail {
 inline std::string memory_text(std::size_t count, std::size_t element_bytes) {
   const double bytes = static_cast<double>(count) * static_cast<double>(element_bytes);
   const bool large = bytes >= 1e8;
-  const auto tenths = static_cast<unsigned long long>(bytes / (large ? 1e8 : 1e5) + 0.5);
+  const auto tenths = std::llround(bytes / (large ? 1e8 : 1e5));
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + (large ? " GB (" : " MB (") +
          std::to_string(count) + " elements of " + std::to_string(element_bytes) + " bytes)";
 }
