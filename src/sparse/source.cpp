@@ -157,6 +157,7 @@ const Csr<V>& SourceState<V>::host() {
     host_ = whole(*half_);
     return *host_;
   }
+  if (!entries_) throw Error(ErrorCode::internal, "a matrix source without a matrix");
   host_offsets();
   const Stopwatch watch;
   Csr<V> matrix;
