@@ -64,7 +64,7 @@ void load(const weft::Array<std::byte>& bytes) {
     weft::StoredArrays arrays;
     for (const auto& [name, elements] : packed.arrays.all())
       std::visit([&](const auto& array) { arrays.add(name, array.clone()); }, elements);
-    const auto stored = format->storing<V>().load(arrays, packed.matrix, {}).op;
+    const auto stored = format->storing.get<V>().load(arrays, packed.matrix, {}).op;
     multiply(*stored, packed.matrix);
     stored->update_values(packed.matrix.values);
     multiply(*stored, packed.matrix);
