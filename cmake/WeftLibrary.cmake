@@ -87,11 +87,6 @@ if(METIS_FOUND)
   target_compile_definitions(weft PRIVATE WEFT_HAS_METIS)
 endif()
 
-# Fuzzers watch which lines an input reaches. Products of a plan are not what they look for.
-if(WEFT_BUILD_FUZZERS)
-  set_property(SOURCE ${weft_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
-endif()
-
 # CPU kernels, once per instruction set, optimised in every build type; a little only under sanitizers, where unrolled
 # kernels would compile for minutes. They say themselves what is to be a vector: left to the
 # compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
@@ -134,13 +129,9 @@ if(WEFT_EMULATOR)
   endforeach()
   target_sources(weft PRIVATE ${weft_emulator_sources} ${weft_emulated})
   # The emulator is for tests: -O3 compiles twice as long as -O2 and runs as long.
-  set_property(SOURCE ${weft_emulated} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+  set_source_files_properties(${weft_emulated} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   set_source_files_properties(${weft_emulated} PROPERTIES COMPILE_DEFINITIONS WEFT_SIMT_EMULATED)
   target_compile_definitions(weft PRIVATE WEFT_HAS_EMULATOR)
-  if(WEFT_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # With this check clang compiles some kernels for minutes; the address sanitizer finds what it would find.
-    set_property(SOURCE ${weft_emulated} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=object-size)
-  endif()
 endif()
 
 if(WEFT_HAS_CUDA)
