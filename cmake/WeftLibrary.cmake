@@ -152,7 +152,9 @@ if(BUILD_SHARED_LIBS)
   add_library(weft_internal STATIC $<TARGET_OBJECTS:weft>)
   target_include_directories(weft_internal PUBLIC ${PROJECT_SOURCE_DIR}/include)
   target_compile_features(weft_internal PUBLIC cxx_std_20)
-  target_link_libraries(weft_internal PUBLIC $<TARGET_PROPERTY:weft,LINK_LIBRARIES>)
+  target_link_libraries(weft_internal PUBLIC OpenMP::OpenMP_CXX Threads::Threads
+    $<TARGET_NAME_IF_EXISTS:ZLIB::ZLIB> $<TARGET_NAME_IF_EXISTS:LibLZMA::LibLZMA> $<TARGET_NAME_IF_EXISTS:AMD::AMD>
+    $<TARGET_NAME_IF_EXISTS:METIS::METIS> $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)
   set_target_properties(weft_internal PROPERTIES LINKER_LANGUAGE CXX)
   foreach(isa IN LISTS weft_isas)
     target_sources(weft_internal PRIVATE $<TARGET_OBJECTS:weft_kernels_${isa}>)
