@@ -94,7 +94,7 @@ def plain_name(symbol):
     """weft::Plan<double>::apply of 'void weft::Plan<double>::apply(...) const', without template arguments."""
     while "<" in symbol.replace("operator<<", "") and re.search(r"<[^<>]*>", symbol):
         symbol = re.sub(r"(?<!operator)<[^<>]*>", "", symbol)
-    symbol = symbol.replace("(anonymous namespace)", "anonymous")
+    symbol = symbol.replace("(anonymous namespace)", "anonymous").replace("[abi:cxx11]", "")
     return symbol.split("(")[0].split(" ")[-1]
 
 
