@@ -8,7 +8,7 @@
 namespace weft::test {
 
 /// Calls body(matrix) for every awkward structure. Failures and exceptions name the structure, and the first that
-/// fails is the last: what is wrong for one is mostly wrong for all, and would be told thousands of times.
+/// fails is the last: what is wrong for one is mostly wrong for all, and would be reported thousands of times.
 template <Value V, class F>
 void for_each_structure(bool large, F&& body) {
   for (const auto& [name, matrix] : awkward_structures<V>(large)) {

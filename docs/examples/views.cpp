@@ -16,7 +16,7 @@ int main() {
   P.apply(x, y);
   std::cout << y[0] << ' ' << y[1] << ' ' << y[2] << '\n';
 
-  values[0] = 8.0;  // values may change, if the plan is told
+  values[0] = 8.0;  // values may change; pass them to the plan
   P.update_values(values);
   P.apply(x, y);
   std::cout << y[0] << '\n';

@@ -17,7 +17,7 @@ struct Source {
 };
 
 /// The csr arrays of a matrix on a device, where the source puts them unless they are there. They are valid as long as
-/// the source, and until it is asked for those on another device.
+/// the source, and until those on another device are requested.
 template <Value V>
 Source<V> csr_on_device(const MatrixSource<V>& source, Device device) {
   const DeviceEntries<V>& entries = source.state().on_device(device);

@@ -154,7 +154,7 @@ TEST(Source, EveryFormatIsPlannedFromADevice) {
       const Array<double> expected = product(plan(matrix, {.device = device, .format = name}));
       EXPECT_TRUE(same_bits(product(plan(arrays.view(), {.format = name})), expected)) << name;
     }
-    // And multiplied elsewhere, where that is asked for.
+    // And multiplied elsewhere, where that is requested.
     EXPECT_EQ(plan(arrays.view(), {.device = Device::cpu(), .format = "csr"}).device(), Device::cpu());
   }
 }

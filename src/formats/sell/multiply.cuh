@@ -31,7 +31,7 @@ __device__ __forceinline__ void store_sums(const View<V>& view, const Product<V>
     if (j < product.count) store_sum(product, row, j, sums[j]);
 }
 
-/// Slices of a warp, equally wide: nothing has to be looked up before the matrix can be asked for.
+/// Slices of a warp, equally wide: nothing has to be looked up before the matrix can be loaded.
 template <class V, class Column, int Batch, int Room, int MinBlocks>
 __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
     sell_equal(View<V> view, Product<V> product) {
