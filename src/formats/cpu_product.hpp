@@ -12,4 +12,12 @@ inline void store_sum(const Product<V>& product, Offset row, int vector, V sum) 
   y = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * y;
 }
 
+/// The same for consecutive elements, the first of them at `row`.
+template <class V>
+inline void store_sums(const Product<V>& product, Offset row, int vector, const V* sums, Index count) {
+  V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
+  for (Index i = 0; i < count; ++i)
+    y[i] = product.beta == V(0) ? product.alpha * sums[i] : product.alpha * sums[i] + product.beta * y[i];
+}
+
 }  // namespace weft::WEFT_ISA_NAMESPACE

@@ -1,4 +1,5 @@
 """What the tests of tools/ share: running a script, and the tools with planted kernels, built when first asked for."""
+import fcntl
 import importlib.machinery
 import importlib.util
 import os
@@ -27,7 +28,9 @@ def planted():
     """planted("slowed"): the path of the tool with that csr kernel, see tests/tools/kernels."""
 
     def build(name):
-        targets = subprocess.run(["cmake", "--build", BUILD, "--target", f"weft_{name}"], capture_output=True, text=True)
+        with open(BUILD / "planted.lock", "w") as lock:  # one build in a folder at a time
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            targets = subprocess.run(["cmake", "--build", BUILD, "--target", f"weft_{name}"], capture_output=True, text=True)
         if "unknown target" in targets.stdout + targets.stderr:
             pytest.skip(f"this build has no weft_{name}")
         assert targets.returncode == 0, targets.stdout + targets.stderr

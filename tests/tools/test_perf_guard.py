@@ -212,6 +212,7 @@ def bench(tool, tmp_path, name):
     return subprocess.run(command, cwd=tmp_path, env=dict(os.environ, WEFT_ISA="baseline", OMP_NUM_THREADS="1"), capture_output=True, text=True)
 
 
+@pytest.mark.alone
 def test_a_deliberately_slowed_kernel_is_caught(script, planted, tmp_path):
     tools = {"before": os.environ["WEFT_BIN"], "again": os.environ["WEFT_BIN"], "slowed": planted("slowed")}
     for name, tool in tools.items():

@@ -128,7 +128,7 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
       V sums[tile_rows];
       sum_tile(slice, n, matrix.bit_alloc + slice.width, symbols + r, matrix.values + slice.value + r, ahead, x, sums);
       const Index count = live - r < tile_rows ? live - r : tile_rows;
-      for (Index i = 0; i < count; ++i) simd::store_sum(product, first + r + i, j, sums[i]);
+      simd::store_sums(product, first + r, j, sums, count);
     }
   }
 }

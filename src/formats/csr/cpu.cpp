@@ -24,38 +24,35 @@ inline void prefetch(const V* values, const Index* columns) {
   __builtin_prefetch(columns + entries_ahead);
 }
 
-/// The sum over as many entries as fill whole vectors; `k` is moved past them.
-template <class V>
-inline V dot_by_lanes(const V* values, const Index* columns, Offset length, const V* x, Offset& k) {
-  constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
-  if (length < width) return 0;
-  simd::Simd<V> first = 0, second = 0;
-  const auto step = [&] {
-    first += simd::load(values + k) * simd::gather(x, columns + k);
-    second += simd::load(values + k + width) * simd::gather(x, columns + k + width);
-    k += 2 * width;
-  };
-  static_assert(line<V> == 4 * width);
-  while (k + line<V> <= length) {
-    step();
-    step();
-    prefetch(values + k, columns + k);
-  }
-  if (k + 2 * width <= length) step();
-  if (k + width <= length) {
-    first += simd::load(values + k) * simd::gather(x, columns + k);
-    k += width;
-  }
-  return simd::sum_of<V>(first + second);
-}
-
 /// Sum of values[k] * x[columns[k]] over `length` entries.
 template <class V>
 inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
   Offset k = 0;
   V sum = 0;
   prefetch(values, columns);
-  if constexpr (std::is_floating_point_v<V>) sum = dot_by_lanes(values, columns, length, x, k);
+  if constexpr (std::is_floating_point_v<V>) {
+    constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
+    if (length >= width) {
+      simd::Simd<V> first = 0, second = 0;
+      const auto step = [&] {
+        first += simd::load(values + k) * simd::gather(x, columns + k);
+        second += simd::load(values + k + width) * simd::gather(x, columns + k + width);
+        k += 2 * width;
+      };
+      static_assert(line<V> == 4 * width);
+      while (k + line<V> <= length) {
+        step();
+        step();
+        prefetch(values + k, columns + k);
+      }
+      if (k + 2 * width <= length) step();
+      if (k + width <= length) {
+        first += simd::load(values + k) * simd::gather(x, columns + k);
+        k += width;
+      }
+      sum = simd::sum_of<V>(first + second);
+    }
+  }
   for (; k < length; ++k) sum += values[k] * x[columns[k]];
   return sum;
 }
