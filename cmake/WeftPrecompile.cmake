@@ -10,3 +10,7 @@ function(weft_precompile target)
   endforeach()
 endfunction()
 set(weft_standard_headers algorithm array atomic charconv functional map memory mutex numeric optional span string vector)
+# GCC 12 forgets that a precompiled <string> is the system's, and shows the false warnings it has there when it optimises. The
+# library is then compiled without, and so keeps these warnings; targets that need not be fast go without the warnings.
+set(weft_no_string_warnings
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>)
