@@ -8,11 +8,14 @@
 
 #include "facts/blocks.hpp"
 #include "simt/memory_use.hpp"
+#include "sparse/callers_csr.hpp"
 #include "sparse/testing.hpp"
 
 namespace weft {
 namespace {
 
+using test::CallersCsr;
+using test::devices_with_kernels;
 using testing::coo_of;
 using testing::Entry;
 using testing::random_entries;
@@ -176,33 +179,12 @@ TEST(SourceFacts, AreFoundOnceAndTimed) {
   EXPECT_EQ(source.state().times.facts, seconds);
 }
 
-/// A matrix in the memory of a device.
-template <class V, class O = Offset>
-struct OnDevice {
-  OnDevice(const Csr<V>& matrix, Device device)
-      : offsets(device, matrix.offsets.size()),
-        columns(device, std::span<const Index>(matrix.columns)),
-        values(device, std::span<const V>(matrix.values)),
-        rows(matrix.rows),
-        cols(matrix.cols) {
-    const std::vector<O> own(matrix.offsets.begin(), matrix.offsets.end());
-    offsets.upload(own);
-    synchronize(device);
-  }
-  DeviceCsr<V, O> view() const { return {rows, cols, offsets, columns, values}; }
-
-  DeviceBuffer<O> offsets;
-  DeviceBuffer<Index> columns;
-  DeviceBuffer<V> values;
-  Index rows, cols;
-};
-
 class DeviceFacts : public ::testing::TestWithParam<Device> {};
 
 TEST_P(DeviceFacts, AreThoseOfTheHost) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
-    const OnDevice<double> matrix(c.matrix, GetParam());
+    const CallersCsr<double> matrix(GetParam(), c.matrix);
     expect_facts_of(c.matrix, MatrixSource<double>(matrix.view()));
   }
 }
@@ -213,14 +195,14 @@ TEST_P(DeviceFacts, AreThoseOfTheHostInF32WithNarrowOffsets) {
     for (const auto& [row, column, value] : mirrored(300, sign, 9))
       entries.push_back({row, column, static_cast<float>(value)});
     const Csr<float> host = csr_of(300, 300, entries);
-    const OnDevice<float, std::int32_t> matrix(host, GetParam());
+    const CallersCsr<float, std::int32_t> matrix(GetParam(), host);
     expect_facts_of(host, MatrixSource<float>(matrix.view()));
   }
 }
 
 TEST_P(DeviceFacts, NeedNoDownloadOfColumnsOrValues) {
   const Csr<double> host = blocky(2000, 3, 0.02, 10);
-  const OnDevice<double> matrix(host, GetParam());
+  const CallersCsr<double> matrix(GetParam(), host);
   const MatrixSource<double> source(matrix.view());
   const std::size_t before = simt::memory_use().downloaded;
   row_lengths(source);
@@ -230,12 +212,6 @@ TEST_P(DeviceFacts, NeedNoDownloadOfColumnsOrValues) {
   column_use(source);
   EXPECT_LT(simt::memory_use().downloaded - before, 8192u + static_cast<std::size_t>(host.cols) * sizeof(Index));
   EXPECT_GT(host.columns.bytes(), 100'000u);  // or this shows nothing
-}
-
-std::vector<Device> devices_with_kernels() {
-  std::vector<Device> devices = available_devices();
-  devices.erase(devices.begin());  // the CPU
-  return devices;
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DeviceFacts);

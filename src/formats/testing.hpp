@@ -3,32 +3,14 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "formats/csr/testing.hpp"
 #include "simt/memory_use.hpp"
+#include "sparse/callers_csr.hpp"
 
 /// For tests of formats that are made from arrays on a device.
 namespace weft::test {
-
-/// A copy of a matrix on a device, as a caller may have it.
-template <Value V, OffsetType O>
-class CallersCsr {
- public:
-  CallersCsr(Device device, const Csr<V>& matrix)
-      : rows_(matrix.rows),
-        cols_(matrix.cols),
-        offsets_(device, std::vector<O>(matrix.offsets.begin(), matrix.offsets.end())),
-        columns_(device, matrix.columns),
-        values_(device, matrix.values) {}
-
-  DeviceCsr<V, O> view() const { return {rows_, cols_, offsets_, columns_, values_}; }
-
- private:
-  Index rows_, cols_;
-  DeviceBuffer<O> offsets_;
-  DeviceBuffer<Index> columns_;
-  DeviceBuffer<V> values_;
-};
 
 template <Value V>
 bool same_bits(const Array<V>& a, const Array<V>& b) {
@@ -68,6 +50,23 @@ void expect_same_from_device(const std::string& name, Device device, const Csr<V
   from_device->update_values(DeviceSpan<const V>(values_there));
   EXPECT_LT(simt::memory_use().uploaded - uploaded, matrix.columns.bytes()) << name;
   expect_same_product();
+}
+
+/// A plan from a caller's arrays on a device gives the bits of one from the host, before and after new values. For
+/// formats that fetch the matrix.
+inline void expect_same_plan_from_device(const std::string& format, Device device, const Csr<double>& matrix) {
+  const std::vector<double> x(static_cast<std::size_t>(matrix.cols), 0.1);
+  const auto rows = static_cast<std::size_t>(matrix.rows);
+  Array<double> values(matrix.values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1.0 / static_cast<double>(3 + k);
+  const CallersCsr<double, std::int32_t> callers(device, matrix);
+  auto from_host = plan(matrix, {.device = device, .format = format});
+  auto from_device = plan(callers.view(), {.format = format});
+  EXPECT_EQ(from_device.info().details, from_host.info().details) << format;
+  EXPECT_EQ(product(from_device, device, x, rows, 1), product(from_host, device, x, rows, 1)) << format;
+  from_host.update_values(values);
+  from_device.update_values(DeviceBuffer<double>(device, values));
+  EXPECT_EQ(product(from_device, device, x, rows, 1), product(from_host, device, x, rows, 1)) << format;
 }
 
 }  // namespace weft::test

@@ -6,42 +6,20 @@
 #include <weft/plan.hpp>
 
 #include "simt/memory_use.hpp"
+#include "sparse/callers_csr.hpp"
 #include "sparse/source_state.hpp"
 #include "sparse/testing.hpp"
 
 namespace weft {
 namespace {
 
+using test::CallersCsr;
+using test::devices_with_kernels;
 using ::weft::testing::expect_error;
 using ::weft::testing::same_bits;
 
 Csr<double> random_matrix(Index rows, Index cols, std::size_t entries) {
   return to_csr(testing::coo_of(rows, cols, testing::random_entries<double>(rows, cols, entries, 7, 1.5)));
-}
-
-/// A caller's arrays on a device, with offsets of 32 or 64 bits.
-template <OffsetType O>
-struct OnDevice {
-  OnDevice(Device device, const Csr<double>& matrix) : rows(matrix.rows), cols(matrix.cols) {
-    Array<O> converted(matrix.offsets.size());
-    for (std::size_t i = 0; i < converted.size(); ++i) converted[i] = static_cast<O>(matrix.offsets[i]);
-    offsets = DeviceBuffer<O>(device, converted);
-    columns = DeviceBuffer<Index>(device, matrix.columns);
-    values = DeviceBuffer<double>(device, matrix.values);
-  }
-  DeviceCsr<double, O> view() const { return {rows, cols, offsets, columns, values}; }
-
-  Index rows, cols;
-  DeviceBuffer<O> offsets;
-  DeviceBuffer<Index> columns;
-  DeviceBuffer<double> values;
-};
-
-std::vector<Device> devices() {
-  std::vector<Device> found;
-  for (const Device device : available_devices())
-    if (!device.is_cpu()) found.push_back(device);
-  return found;
 }
 
 Array<double> ordinary_x(Index size) {
@@ -109,8 +87,8 @@ TEST(Source, AHalfIsCompletedWhenAFormatNeedsIt) {
 
 TEST(Source, CsrFromADeviceCopiesNothing) {
   const Csr<double> matrix = random_matrix(3000, 2000, 40000);
-  for (const Device device : devices()) {
-    const OnDevice<std::int32_t> arrays(device, matrix);
+  for (const Device device : devices_with_kernels()) {
+    const CallersCsr<double, std::int32_t> arrays(device, matrix);
     const Array<double> expected = product(plan(matrix, {.device = device, .format = "csr"}));
     const simt::MemoryUse before = simt::memory_use();
     const Plan<double> p = plan(arrays.view(), {.format = "csr"});
@@ -128,12 +106,12 @@ TEST(Source, CsrFromADeviceCopiesNothing) {
 
 TEST(Source, FormatsBuiltOnADeviceLeaveTheMatrixThere) {
   const Csr<double> matrix = random_matrix(3000, 2500, 60000);
-  for (const Device device : devices())
+  for (const Device device : devices_with_kernels())
     for (const std::string format : {"csr", "sell", "bro-sell", "bce", "coo", "ell"}) {
       const std::string name = format == "ell" ? "ell:padding=1000000" : format;
       const Array<double> expected = product(plan(matrix, {.device = device, .format = name}));
-      const OnDevice<Offset> wide(device, matrix);
-      const OnDevice<std::int32_t> narrow(device, matrix);
+      const CallersCsr<double, Offset> wide(device, matrix);
+      const CallersCsr<double, std::int32_t> narrow(device, matrix);
       const simt::MemoryUse before = simt::memory_use();
       const Plan<double> from_wide = plan(wide.view(), {.format = name});
       const Plan<double> from_narrow = plan(narrow.view(), {.format = name});
@@ -147,8 +125,8 @@ TEST(Source, FormatsBuiltOnADeviceLeaveTheMatrixThere) {
 
 TEST(Source, EveryFormatIsPlannedFromADevice) {
   const Csr<double> matrix = random_matrix(400, 400, 6000);
-  for (const Device device : devices()) {
-    const OnDevice<std::int32_t> arrays(device, matrix);
+  for (const Device device : devices_with_kernels()) {
+    const CallersCsr<double, std::int32_t> arrays(device, matrix);
     for (const FormatInfo& format : formats()) {
       const std::string name = format.name == "ell" ? "ell:padding=1000000" : format.name;
       const Array<double> expected = product(plan(matrix, {.device = device, .format = name}));
@@ -164,8 +142,8 @@ TEST(Source, NewValuesMayBeOnTheDevice) {
   Csr<double> doubled = matrix;
   doubled.values = matrix.values.clone();
   for (double& value : doubled.values) value *= 2;
-  for (const Device device : devices()) {
-    const OnDevice<std::int32_t> arrays(device, matrix);
+  for (const Device device : devices_with_kernels()) {
+    const CallersCsr<double, std::int32_t> arrays(device, matrix);
     const DeviceBuffer<double> fresh(device, doubled.values);
     for (const FormatInfo& format : formats()) {
       const std::string name = format.name == "ell" ? "ell:padding=1000000" : format.name;
@@ -181,7 +159,7 @@ TEST(Source, NewValuesMayBeOnTheDevice) {
 
 TEST(Source, SeveralPlansShareOneUpload) {
   const Csr<double> matrix = random_matrix(2000, 2000, 30000);
-  for (const Device device : devices()) {
+  for (const Device device : devices_with_kernels()) {
     const MatrixSource<double> source(matrix);
     const Plan<double> first = plan(source, {.device = device, .format = "csr"});
     const std::size_t before = simt::memory_use().uploaded;
@@ -192,7 +170,7 @@ TEST(Source, SeveralPlansShareOneUpload) {
 }
 
 TEST(Source, ArraysOnADeviceAreChecked) {
-  for (const Device device : devices()) {
+  for (const Device device : devices_with_kernels()) {
     const DeviceBuffer<std::int32_t> offsets(device, Array<std::int32_t>{0, 2, 3});
     const DeviceBuffer<std::int32_t> falling(device, Array<std::int32_t>{0, 4, 3});
     const DeviceBuffer<std::int32_t> late(device, Array<std::int32_t>{1, 2, 3});
@@ -219,9 +197,9 @@ TEST(Source, ArraysOnADeviceAreChecked) {
 }
 
 TEST(Source, EmptyMatricesOnADevice) {
-  for (const Device device : devices()) {
+  for (const Device device : devices_with_kernels()) {
     const Csr<double> empty_rows = to_csr(testing::coo_of<double>(5, 3, {}));
-    const OnDevice<std::int32_t> arrays(device, empty_rows);
+    const CallersCsr<double, std::int32_t> arrays(device, empty_rows);
     for (const FormatInfo& format : formats()) {
       const Array<double> y = product(plan(arrays.view(), {.format = format.name}));
       for (const double value : y) EXPECT_EQ(value, 0) << format.name;

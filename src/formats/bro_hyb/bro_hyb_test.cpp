@@ -73,21 +73,9 @@ TEST(BroHyb, AutoDoesNotTryItWhereItWouldBeOneOfItsParts) {
 
 TEST(BroHyb, AMatrixOnADeviceGivesTheSameProduct) {
   const auto matrix = integer_matrix<double>(RowWriter().rows_up_to(700, 7).empty(9).row(300).row(2).offsets());
-  const std::vector<double> x(static_cast<std::size_t>(matrix.cols), 0.1);
-  const auto rows = static_cast<std::size_t>(matrix.rows);
-  Array<double> values(matrix.values.size());
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1.0 / static_cast<double>(3 + k);
   for (const Device device : devices_with_kernels())
-    for (const std::string way : {"bro-hyb", "bro-hyb:k=3", "bro-hyb:k=300"}) {
-      const CallersCsr<double, std::int32_t> callers(device, matrix);
-      auto from_host = plan(matrix, {.device = device, .format = way});
-      auto from_device = plan(callers.view(), {.format = way});
-      EXPECT_EQ(from_device.info().details, from_host.info().details);
-      EXPECT_EQ(product(from_device, device, x, rows, 1), product(from_host, device, x, rows, 1)) << way;
-      from_host.update_values(values);
-      from_device.update_values(DeviceBuffer<double>(device, values));
-      EXPECT_EQ(product(from_device, device, x, rows, 1), product(from_host, device, x, rows, 1)) << way;
-    }
+    for (const std::string format : {"bro-hyb", "bro-hyb:k=3", "bro-hyb:k=300"})
+      expect_same_plan_from_device(format, device, matrix);
 }
 
 }  // namespace

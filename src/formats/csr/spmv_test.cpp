@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference.hpp"
+#include "sparse/callers_csr.hpp"
 #include "structures.hpp"
 
 namespace weft::test {
@@ -15,39 +16,15 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The arrays of a matrix on a device, with offsets of type O.
-template <Value V, class O>
-struct OnDevice {
-  OnDevice(const Csr<V>& matrix, Device device)
-      : rows(matrix.rows),
-        cols(matrix.cols),
-        offsets(device, std::vector<O>(matrix.offsets.begin(), matrix.offsets.end())),
-        columns(device, matrix.columns),
-        values(device, matrix.values) {}
-  DeviceCsr<V, O> view() const { return {rows, cols, offsets, columns, values}; }
-
-  Index rows, cols;
-  DeviceBuffer<O> offsets;
-  DeviceBuffer<Index> columns;
-  DeviceBuffer<V> values;
-};
-
-std::vector<Device> gpus() {
-  std::vector<Device> devices;
-  for (const Device device : available_devices())
-    if (!device.is_cpu()) devices.push_back(device);
-  return devices;
-}
-
 template <Value V, class O>
 void expect_products(const Csr<V>& matrix, const std::string& what) {
   const auto x = random_vector<V>(matrix.cols, 3);
   const auto y = random_vector<V>(matrix.rows, 4);
-  for (const Device device : gpus())
+  for (const Device device : devices_with_kernels())
     for (const SpmvAlgorithm algorithm : {SpmvAlgorithm::merge, SpmvAlgorithm::speculative})
       for (const V beta : {V(0), V(1), V(-0.5)})
         for (const V alpha : {V(0), V(2)}) {
-          const OnDevice<V, O> arrays(matrix, device);
+          const CallersCsr<V, O> arrays(device, matrix);
           const std::size_t bytes = spmv_workspace_bytes(arrays.view(), algorithm);
           DeviceBuffer<std::byte> workspace(device, std::vector<std::byte>(bytes, std::byte{0xff}));
           // Where y is not read it may hold anything.
@@ -80,8 +57,8 @@ TEST(Spmv, SaysWhatIsWrongWithItsArguments) {
     }
     return std::string("nothing");
   };
-  for (const Device device : gpus()) {
-    const OnDevice<double, Offset> arrays(matrix, device);
+  for (const Device device : devices_with_kernels()) {
+    const CallersCsr<double, Offset> arrays(device, matrix);
     const auto good = arrays.view();
     DeviceBuffer<double> x(device, 4), y(device, 3), wrong(device, 5);
     DeviceBuffer<std::byte> workspace(device, spmv_workspace_bytes(good) + 16), small(device, 1);

@@ -12,6 +12,7 @@
 #include "formats/registry.hpp"
 #ifdef WEFT_HAS_EMULATOR
 #include "simt/emulator_device.hpp"
+#include "sparse/callers_csr.hpp"
 #endif
 
 /// For tests of csr:merge and csr:speculative, which cut rows anywhere: matrices given by where rows begin, filled with
@@ -23,12 +24,6 @@ struct Place {
   Device device;
   int lane_order = 0;  // 0 forward, 1 reverse, 2 and more: random, by this seed
 };
-
-inline std::vector<Device> devices_with_kernels() {
-  std::vector<Device> devices = available_devices();
-  std::erase_if(devices, [](Device device) { return device.is_cpu(); });
-  return devices;
-}
 
 inline std::vector<Place> places() {
   std::vector<Place> all;
