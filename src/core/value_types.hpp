@@ -7,8 +7,12 @@
 // functions for that type only:
 //   #define WEFT_INSTANTIATE(V) template void multiply<V>(...);
 //   WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
-// WEFT_KERNELS does so for every type of the list, WEFT_REAL_KERNELS for float and double only.
-#ifdef WEFT_VALUE
+// WEFT_KERNELS does so for every type of the list, WEFT_REAL_KERNELS for float and double only. A build with
+// WEFT_UNIT_PER_TYPE=OFF has one translation unit for all types.
+#if defined(WEFT_ALL_VALUES)
+#define WEFT_KERNELS(DO) WEFT_FOR_EACH_VALUE(DO)
+#define WEFT_REAL_KERNELS(DO) WEFT_FOR_EACH_REAL(DO)
+#elif defined(WEFT_VALUE)
 #define WEFT_KERNELS(DO) DO(WEFT_VALUE)
 #ifdef WEFT_VALUE_IS_REAL
 #define WEFT_REAL_KERNELS(DO) DO(WEFT_VALUE)
