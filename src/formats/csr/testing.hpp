@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "formats/registry.hpp"
+#include "sparse/callers_csr.hpp"
 #ifdef WEFT_HAS_EMULATOR
 #include "simt/emulator_device.hpp"
-#include "sparse/callers_csr.hpp"
 #endif
 
 /// For tests of csr:merge and csr:speculative, which cut rows anywhere: matrices given by where rows begin, filled with
