@@ -91,11 +91,13 @@ if(METIS_FOUND)
 endif()
 
 # CPU kernels, once per instruction set, optimised in every build type; a little only under sanitizers, where unrolled
-# kernels would compile for minutes. They say themselves what is to be a vector: left to the
+# kernels would compile for minutes, and not at all for fuzzers, which do not run them. They say themselves what is to be a vector: left to the
 # compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
 set(weft_no_loop_vectorizer $<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-vectorize,-fno-vectorize>)
 set(weft_kernel_optimisation -O3)
-if(WEFT_SANITIZE)
+if(WEFT_BUILD_FUZZERS)
+  set(weft_kernel_optimisation -O0)
+elseif(WEFT_SANITIZE)
   set(weft_kernel_optimisation -O1)
 endif()
 set(weft_isas baseline)
