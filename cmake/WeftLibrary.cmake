@@ -73,6 +73,10 @@ target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_defaults> OpenMP::Open
 if(NOT CMAKE_BUILD_TYPE STREQUAL Release)
   weft_precompile(weft ${weft_standard_headers})
 endif()
+if(WEFT_SANITIZE AND CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-O0")  # tests would wait for these longer than for the compiler
+  file(GLOB_RECURSE weft_orders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/order/*.cpp)
+  set_source_files_properties(${weft_orders} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+endif()
 if(ZLIB_FOUND)
   target_link_libraries(weft PRIVATE ZLIB::ZLIB)
   target_compile_definitions(weft PRIVATE WEFT_HAS_ZLIB)
