@@ -73,7 +73,8 @@ target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_defaults> OpenMP::Open
 if(NOT CMAKE_BUILD_TYPE STREQUAL Release)
   weft_precompile(weft ${weft_standard_headers})
 endif()
-if(WEFT_SANITIZE AND CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-O0")  # tests would wait for these longer than for the compiler
+# Without optimisation, tests under sanitizers would wait for these longer than for the compiler.
+if(WEFT_SANITIZE AND CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-O0")
   file(GLOB_RECURSE weft_orders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/order/*.cpp)
   set_source_files_properties(${weft_orders} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 endif()
@@ -95,8 +96,8 @@ if(METIS_FOUND)
 endif()
 
 # CPU kernels, once per instruction set, optimised in every build type; a little only under sanitizers, where unrolled
-# kernels would compile for minutes, and not at all for fuzzers, which do not run them. They say themselves what is to be a vector: left to the
-# compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
+# kernels would compile for minutes, and not at all for fuzzers, which do not run them. They say themselves what is to be a
+# vector: left to the compiler, short rows are summed through wide registers, which is slower (bench/NOTES.md).
 set(weft_no_loop_vectorizer $<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-vectorize,-fno-vectorize>)
 set(weft_kernel_optimisation -O3)
 if(WEFT_BUILD_FUZZERS)
@@ -126,7 +127,7 @@ foreach(isa IN LISTS weft_isas)
     ${weft_no_loop_vectorizer})
   target_include_directories(weft_kernels_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(weft_kernels_${isa} PRIVATE weft_defaults OpenMP::OpenMP_CXX)
-  weft_precompile(weft_kernels_${isa} experimental/simd algorithm vector)
+  weft_precompile(weft_kernels_${isa} KEEP_WARNINGS experimental/simd algorithm vector)
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_kernels_${isa}>)
 endforeach()
 
