@@ -4,13 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/host_device.hpp"
 #include "core/value_types.hpp"
-
-#ifdef __CUDACC__
-#define WEFT_HOST_DEVICE __host__ __device__
-#else
-#define WEFT_HOST_DEVICE
-#endif
 
 // How the formats made of slices (a few rows of the same width) lay a slice out, on every device.
 namespace weft {

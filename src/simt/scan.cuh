@@ -70,10 +70,18 @@ __global__ void scan_tiles(T* values, std::int64_t count, const T* starts) {
 
 }  // namespace detail
 
-/// Replaces values[0..count) by their running sums, exclusive, and values[count] by the total. Allocates: not for
-/// `apply`. The device is the current one.
+/// How many elements exclusive_scan needs as workspace.
+inline std::int64_t scan_workspace(std::int64_t count) {
+  std::int64_t all = 0;
+  for (std::int64_t tiles = count / detail::scan_tile + 1; tiles > 1; tiles = tiles / detail::scan_tile + 1)
+    all += tiles + 1;
+  return all;
+}
+
+/// Replaces values[0..count) by their running sums, exclusive, and values[count] by the total. The device is the
+/// current one.
 template <class T>
-void exclusive_scan(Device device, T* values, std::int64_t count, Stream stream = {}) {
+void exclusive_scan(T* values, std::int64_t count, T* workspace, Stream stream = {}) {
   using namespace detail;
   // One element more is written than is read, so the tiles cover count + 1.
   const std::int64_t tiles = count / scan_tile + 1;
@@ -83,11 +91,17 @@ void exclusive_scan(Device device, T* values, std::int64_t count, Stream stream 
     launch(WEFT_KERNEL(scan_tiles<T>), blocks, threads, 0, stream, values, count, static_cast<const T*>(nullptr));
     return;
   }
-  DeviceBuffer<T> totals(device, static_cast<std::size_t>(tiles) + 1);
-  launch(WEFT_KERNEL(scan_totals<T>), blocks, threads, 0, stream, static_cast<const T*>(values), count, totals.data());
-  exclusive_scan(device, totals.data(), tiles, stream);
-  launch(WEFT_KERNEL(scan_tiles<T>), blocks, threads, 0, stream, values, count, static_cast<const T*>(totals.data()));
-  synchronize(device, stream);  // before the totals go
+  launch(WEFT_KERNEL(scan_totals<T>), blocks, threads, 0, stream, static_cast<const T*>(values), count, workspace);
+  exclusive_scan(workspace, tiles, workspace + tiles + 1, stream);
+  launch(WEFT_KERNEL(scan_tiles<T>), blocks, threads, 0, stream, values, count, static_cast<const T*>(workspace));
+}
+
+/// The same with a workspace of its own: waits. Not for `apply`.
+template <class T>
+void exclusive_scan(Device device, T* values, std::int64_t count, Stream stream = {}) {
+  DeviceBuffer<T> workspace(device, static_cast<std::size_t>(scan_workspace(count)));
+  exclusive_scan(values, count, workspace.data(), stream);
+  synchronize(device, stream);  // before the workspace goes
 }
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::simt

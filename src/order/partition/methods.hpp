@@ -57,6 +57,10 @@ Array<Index> contiguous_parts(Index nodes, const PartSizes& sizes);
 /// Weft's own partitioner. At least two parts, each of at most balanced_limit nodes.
 Array<Index> grow_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse);
 
+/// Weft's own partitioner, see multilevel/. At least two parts, each of at most balanced_limit nodes, or their capacity
+/// if not nodes are to be even.
+Array<Index> multilevel_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse);
+
 /// Whether METIS's numbers hold the graph.
 bool fits_metis(const NodeGraph& graph);
 /// METIS's k-way partitioning, repaired so that parts have at most balanced_limit nodes, or their capacity if not nodes

@@ -1,0 +1,203 @@
+#include "order/partition/multilevel/bisection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/parallel.hpp"
+
+namespace weft::ordering::multilevel {
+namespace {
+
+constexpr Index unreached = -1;
+
+/// Edges from `start` to each node; of the nodes furthest away, the first is returned.
+Index search(const NodeGraph& graph, Index start, Array<Index>& distance) {
+  std::ranges::fill(distance, unreached);
+  std::vector<Index> line{start};
+  distance[start] = 0;
+  for (std::size_t next = 0; next < line.size(); ++next)
+    graph.each_neighbour(line[next], [&](Index neighbour, Index) {
+      if (distance[neighbour] != unreached) return;
+      distance[neighbour] = distance[line[next]] + 1;
+      line.push_back(neighbour);
+    });
+  Index furthest = start;
+  for (const Index node : line)
+    if (distance[node] > distance[furthest] || (distance[node] == distance[furthest] && node < furthest))
+      furthest = node;
+  return furthest;
+}
+
+/// One piece: nodes that will be the parts first_part .. first_part + parts - 1.
+struct Piece {
+  Index first_part = 0, parts = 1;
+  Offset begin = 0, end = 0;  // in the list of nodes
+};
+
+class Bisection {
+ public:
+  Bisection(const Array<Point>& points, const Array<Index>& weights)
+      : points_(points), weights_(weights), nodes_(points.size()), keys_(points.size()), right_(points.size()) {
+    parallel_for(static_cast<Offset>(nodes_.size()), 1 << 14, [&](Offset i) { nodes_[i] = static_cast<Index>(i); });
+  }
+
+  Array<Index> run(Index parts) {
+    std::vector<Piece> pieces{{0, parts, 0, static_cast<Offset>(nodes_.size())}};
+    while (std::ranges::any_of(pieces, [](const Piece& piece) { return piece.parts > 1; })) {
+      std::vector<Piece> halves(2 * pieces.size());
+      parallel_for(static_cast<Offset>(pieces.size()), 1, [&](Offset i) {
+        const Piece& piece = pieces[i];
+        const Index left = piece.parts / 2;
+        const Offset middle = left == 0 ? piece.begin : split(piece);
+        halves[2 * i] = {piece.first_part, left, piece.begin, middle};
+        halves[2 * i + 1] = {piece.first_part + left, piece.parts - left, middle, piece.end};
+      });
+      std::erase_if(halves, [](const Piece& piece) { return piece.parts == 0; });
+      pieces = std::move(halves);
+    }
+    Array<Index> part_of(nodes_.size());
+    parallel_for(static_cast<Offset>(pieces.size()), 1, [&](Offset i) {
+      for (Offset at = pieces[i].begin; at < pieces[i].end; ++at) part_of[nodes_[at]] = pieces[i].first_part;
+    });
+    return part_of;
+  }
+
+ private:
+  Offset weight(Index node) const { return weights_.empty() ? 1 : weights_[node]; }
+
+  /// Puts the nodes that will be the first half of a piece's parts before the others; returns where those begin.
+  Offset split(const Piece& piece) {
+    if (piece.begin == piece.end) return piece.end;
+    Offset total = 0;
+    find_keys(piece, total);
+    const Offset target = weight_of_left(total, piece.parts);
+    const auto [least, greatest] = std::minmax_element(keys_.data() + piece.begin, keys_.data() + piece.end);
+    Bin bin{*least, *greatest, 0};
+    while (narrow(piece, target, bin)) {
+    }
+    return divide(piece, target, bin);
+  }
+
+  void find_keys(const Piece& piece, Offset& total) {
+    Moments moments;
+    for (Offset at = piece.begin; at < piece.end; ++at) {
+      const Point& point = points_[nodes_[at]];
+      total += weight(nodes_[at]);
+      ++moments.count;
+      int product = 0;
+      for (int i = 0; i < dimensions; ++i) {
+        moments.sum[i] += point[i];
+        for (int j = 0; j <= i; ++j) moments.products[product++] += Offset(point[i]) * point[j];
+      }
+    }
+    const std::array<Index, dimensions> axis = principal_axis(moments);
+    for (Offset at = piece.begin; at < piece.end; ++at) keys_[at] = along(axis, points_[nodes_[at]]);
+  }
+
+  /// Keys among which the middle is, and the weight of nodes with smaller ones.
+  struct Bin {
+    Offset least, greatest, before;
+  };
+
+  /// Looks at 256 equal parts of a bin; says whether there is more to find.
+  bool narrow(const Piece& piece, Offset target, Bin& bin) const {
+    constexpr Offset bins = 256;
+    if (bin.least == bin.greatest) return false;
+    const Offset width = (bin.greatest - bin.least) / bins + 1;
+    std::array<Offset, bins> sums{};
+    for (Offset at = piece.begin; at < piece.end; ++at)
+      if (keys_[at] >= bin.least && keys_[at] <= bin.greatest)
+        sums[(keys_[at] - bin.least) / width] += weight(nodes_[at]);
+    Offset chosen = 0;
+    while (chosen < bins - 1 && bin.before + sums[chosen] < target) bin.before += sums[chosen++];
+    bin.least += chosen * width;
+    bin.greatest = std::min(bin.greatest, bin.least + width - 1);
+    return true;
+  }
+
+  /// Of nodes with the key of the bin, the first ones go left until half of the piece is there.
+  Offset divide(const Piece& piece, Offset target, const Bin& bin) {
+    std::vector<Index> ties;
+    for (Offset at = piece.begin; at < piece.end; ++at)
+      if (keys_[at] == bin.least) ties.push_back(nodes_[at]);
+    std::ranges::sort(ties);
+    Offset sum = bin.before;
+    std::size_t left_ties = 0;
+    while (left_ties < ties.size() && sum + weight(ties[left_ties]) / 2 < target) sum += weight(ties[left_ties++]);
+    const Index first_right = left_ties < ties.size() ? ties[left_ties] : std::numeric_limits<Index>::max();
+    Offset to = piece.begin, right = 0;
+    for (Offset at = piece.begin; at < piece.end; ++at) {
+      const bool left = keys_[at] < bin.least || (keys_[at] == bin.least && nodes_[at] < first_right);
+      if (left)
+        nodes_[to++] = nodes_[at];
+      else
+        right_[piece.begin + right++] = nodes_[at];
+    }
+    std::copy_n(right_.data() + piece.begin, right, nodes_.data() + to);
+    return to;
+  }
+
+  const Array<Point>& points_;
+  const Array<Index>& weights_;
+  Array<Index> nodes_;  // those of a piece are together, ascending
+  Array<Offset> keys_;  // like nodes_
+  Array<Index> right_;  // workspace
+};
+
+}  // namespace
+
+Array<Point> distances(const NodeGraph& graph) {
+  const auto nodes = static_cast<std::size_t>(graph.nodes);
+  Array<Point> points(nodes, Point{});
+  if (graph.nodes == 0) return points;
+  Array<Index> distance(nodes);
+  Array<Index> nearest(nodes, std::numeric_limits<Index>::max());  // to a start so far
+  Index start = search(graph, 0, distance);
+  Index longest = 0;
+  for (int d = 0; d < dimensions; ++d) {
+    longest = std::max(longest, distance[search(graph, start, distance)]);
+    for (std::size_t node = 0; node < nodes; ++node) {
+      points[node][d] = distance[node];
+      if (distance[node] != unreached) nearest[node] = std::min(nearest[node], distance[node]);
+    }
+    start = static_cast<Index>(std::ranges::max_element(nearest) - nearest.begin());
+  }
+  // What cannot be reached from a start is twice as far as anything else.
+  const Offset scale = 2 * Offset(longest) + 2;
+  for (Point& point : points)
+    for (Index& coordinate : point)
+      coordinate = static_cast<Index>((coordinate == unreached ? scale : coordinate) * max_coordinate / scale);
+  return points;
+}
+
+std::array<Index, dimensions> principal_axis(const Moments& moments) {
+  double spread[dimensions][dimensions];
+  const auto count = static_cast<double>(std::max<Offset>(1, moments.count));
+  for (int i = 0, product = 0; i < dimensions; ++i)
+    for (int j = 0; j <= i; ++j, ++product)
+      spread[i][j] = spread[j][i] = static_cast<double>(moments.products[product]) -
+                                    static_cast<double>(moments.sum[i]) * static_cast<double>(moments.sum[j]) / count;
+  double axis[dimensions];
+  for (int i = 0; i < dimensions; ++i) axis[i] = 1 + 0.1 * i;  // not at right angles to any likely one
+  constexpr int steps = 40;
+  for (int step = 0; step < steps; ++step) {
+    double next[dimensions] = {}, length = 0;
+    for (int i = 0; i < dimensions; ++i) {
+      for (int j = 0; j < dimensions; ++j) next[i] += spread[i][j] * axis[j];
+      length += next[i] * next[i];
+    }
+    length = std::sqrt(length);
+    if (length < 1e-30) break;  // all in one place
+    for (int i = 0; i < dimensions; ++i) axis[i] = next[i] / length;
+  }
+  std::array<Index, dimensions> rounded{};
+  for (int i = 0; i < dimensions; ++i) rounded[i] = static_cast<Index>(std::lround(axis[i] * (1 << 14)));
+  return rounded;
+}
+
+Array<Index> bisect(const Array<Point>& points, const Array<Index>& weights, Index parts) {
+  return Bisection(points, weights).run(parts);
+}
+
+}  // namespace weft::ordering::multilevel
