@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/timer.hpp"
+#include "facts/source_facts.hpp"
 #include "formats/ehyb/values.cuh"
+#include "order/partition/multilevel/device.hpp"
 
 // A matrix, or a storage from a file, into a GPU's memory.
 namespace weft::WEFT_SIMT_NAMESPACE::ehyb {
@@ -65,22 +68,47 @@ struct Rows {
   Array<Index> part_of, row_begin;
 };
 
-/// 1. Blocks; where some are not full, which, on the host. 2. Parts, on the host. 3. Where everything is stored: on the
+/// The part of each node. Weft's partitioner works where the matrix is; what is given, or must be done for a matrix that
+/// is not square, is done on the host.
+template <Value V>
+Array<Index> find_parts(const MatrixSource<V>& source, const PatternView& single, const PatternOnDevice& pattern,
+                        bool all_full, const Shape& shape, const BuildOptions& options, Index& parts) {
+  const bool square = source.rows() == source.cols();
+  if (options.partition || !square || shape.parts <= 1)
+    return ::weft::ehyb::find_parts(source.host(), shape, options, parts);
+  const bool symmetric = ::weft::symmetry(source).pattern_symmetric;
+  const Stopwatch watch;
+  // Where all blocks are full, edges between nodes weigh the same, and nodes are the rows of the pattern.
+  const PatternView& nodes = all_full ? pattern.view() : single;
+  parts = shape.parts;
+  Array<Index> part_of = multilevel::find_parts(
+      {.device = options.device,
+       .rows = nodes.rows,
+       .entries = all_full ? pattern.count() : source.nonzeros(),
+       .offsets = nodes.offsets,
+       .columns = nodes.columns,
+       .symmetric = symmetric,
+       .block = all_full ? 1 : shape.block},
+      {.parts = shape.parts, .capacity = shape.max_nodes, .even_entries = true}, ordering::Pulse(options.progress));
+  if (options.times) options.times->partition += watch.seconds();
+  return part_of;
+}
+
+/// 1. Blocks; where some are not full, which, on the host. 2. Parts. 3. Where everything is stored: on the
 /// device if it can, else on the host. 4. Columns and values, on the device.
 template <Value V>
 DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BlockChoice& choice, const BuildOptions& options,
                                  Rows& rows) {
   const Device device = options.device;
-  const Csr<V>& matrix = source.host();
   const Source<V> csr = csr_on_device(source, device);
   const PatternView single = bro_sell::pattern_of(csr);
-  const bool square = matrix.rows == matrix.cols;
+  const bool square = source.rows() == source.cols();
   int block = choice.size;
   std::optional<PatternOnDevice> pattern(std::in_place, device, single, source.nonzeros(), block);
   const bool all_full = pattern->count() * block * block == source.nonzeros();
   std::optional<Blocks> on_host;
   if (!all_full) {
-    on_host = ::weft::ehyb::find_blocks(matrix, choice);
+    on_host = ::weft::ehyb::find_blocks(source.host(), choice);
     if (on_host->pattern.block != block) {
       block = on_host->pattern.block;
       pattern.emplace(device, single, source.nonzeros(), block);
@@ -89,7 +117,7 @@ DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BlockChoic
 
   const Shape shape = ::weft::ehyb::choose_shape(pattern->view().rows, block, sizeof(V), limits_of<V>(device), options);
   Index parts = 0;
-  rows.part_of = ::weft::ehyb::find_parts(matrix, shape, options, parts);
+  rows.part_of = find_parts(source, single, *pattern, all_full, shape, options, parts);
   const CachesOnDevice caches(device, rows.part_of, parts, square);
   rows.row_begin = caches.row_begin();
 
@@ -98,17 +126,17 @@ DeviceStorage<V> build_on_device(const MatrixSource<V>& source, const BlockChoic
     layout = lay_out_on_device({.device = device,
                                 .shape = shape,
                                 .pattern = pattern->view(),
-                                .node_cols = matrix.cols / block,
+                                .node_cols = source.cols() / block,
                                 .blocks = pattern->count(),
                                 .value_bytes = sizeof(V),
                                 .caches = caches,
                                 .options = options});
   if (!layout) {
-    if (!on_host) on_host = ::weft::ehyb::find_blocks(matrix, choice);
+    if (!on_host) on_host = ::weft::ehyb::find_blocks(source.host(), choice);
     Caches host_caches = ::weft::ehyb::group_rows(pattern->view().rows, square, rows.part_of, parts);
     ::weft::ehyb::find_caches(*on_host, shape, host_caches);
-    Storage<V> laid_out = ::weft::ehyb::lay_out(matrix, *on_host, std::move(host_caches), shape, options);
-    ::weft::ehyb::lay_out_extra(matrix, *on_host, laid_out);
+    Storage<V> laid_out = ::weft::ehyb::lay_out(source.host(), *on_host, std::move(host_caches), shape, options);
+    ::weft::ehyb::lay_out_extra(source.host(), *on_host, laid_out);
     layout = upload_layout(device, laid_out);
   }
   fill_columns(device, single, pattern->view(), caches, *layout);

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -23,7 +22,7 @@ constexpr int matching_rounds = 4;
 constexpr int smoothing_passes = 3;
 constexpr int coarsest_rounds = 24, coarse_rounds = 8, finest_rounds = 6;
 constexpr int max_idle_rounds = 6;
-inline double slack_per_level = getenv("SLACK") ? atof(getenv("SLACK")) : 0.02;
+constexpr double slack_per_level = 0.02;
 
 /// A level that has hardly fewer nodes than the one before does not pay.
 inline bool pays(Index coarse, Index fine) { return coarse < fine - fine / 20; }
