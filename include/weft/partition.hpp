@@ -3,6 +3,7 @@
 #include <weft/export.hpp>
 #include <weft/runtime.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,11 @@ namespace weft {
 
 /// Ways to put the rows of a matrix into parts.
 enum class Partitioner {
-  automatic,   ///< metis where the build has it and the graph fits, else grow; contiguous for a matrix that is not
-               ///< square
-  metis,       ///< METIS's k-way partitioning: few entries between parts. Square matrices, builds with METIS
-  grow,        ///< Weft's own: parts grown on coarser and coarser graphs, then refined. Square matrices
-  contiguous,  ///< rows as they stand, cut into equal pieces; any matrix
+  automatic,    ///< coordinates where they are given, else multilevel; contiguous for a matrix that is not square
+  multilevel,   ///< Weft's own, parallel: halves of a coarse graph, refined on finer and finer ones. Square matrices
+  metis,        ///< METIS's k-way partitioning, on one core. Square matrices, builds with METIS
+  coordinates,  ///< halves of the points that the rows are at, see PartitionOptions::coordinates
+  contiguous,   ///< rows as they stand, cut into equal pieces; any matrix
 };
 
 WEFT_API std::string_view to_string(Partitioner method);
@@ -30,13 +31,21 @@ struct Partition {
   Array<Index> part_of;  ///< row -> its part, 0 .. parts - 1; some parts may be empty
 };
 
+/// Where in space the rows of a matrix are, or its nodes: those of a mesh, say.
+struct Coordinates {
+  int dimensions = 3;    ///< 1, 2 or 3
+  Array<double> points;  ///< coordinate d of point i at [i * dimensions + d]; a point per row, or per `block` rows
+};
+
 struct PartitionOptions {
   Index parts = 0;      ///< wanted; 0: as few as most_rows allows. More are made where most_rows demands it
   Index most_rows = 0;  ///< no part gets more rows than this; 0: no limit
   int block = 1;        ///< rows R * block .. R * block + block - 1 (the unknowns of a node) stay together
   Partitioner method = Partitioner::automatic;
-  /// Make the entries of the parts even, not their rows; most_rows still holds. Only metis does so.
+  /// Make the entries of the parts even, not their rows; most_rows still holds. Not for `contiguous`.
   bool even_entries = false;
+  /// Found once by the mesher, they save the search for parts: they are halved, and nothing is refined.
+  std::shared_ptr<const Coordinates> coordinates = nullptr;
   Progress progress = {};
 };
 

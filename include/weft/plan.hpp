@@ -46,11 +46,15 @@ struct DeviceVectors {
 
 struct PlanOptions {
   std::optional<Device> device = {};  ///< where to multiply; none: where the matrix is
-  std::string format = "auto";        ///< a name of the registry, "csr" or with a variant "csr:vector", or "auto"
-  Ordering order = Ordering::none;    ///< store the matrix in this order; x and y stay in yours
+  std::string format =
+      "auto";  ///< a name of the registry, "csr" or with a variant "csr:vector", a PlanInfo::recipe, or "auto"
+  Ordering order = Ordering::none;  ///< store the matrix in this order; x and y stay in yours
   /// For formats that keep the rows in parts: take these, in your numbering of the rows. None: they find their own.
   /// Other formats do not look at it.
   std::shared_ptr<const Partition> partition = nullptr;
+  /// Where your rows (or nodes) are in space, if you know: formats that keep the rows in parts then need no search for
+  /// them. Other formats do not look at it. `partition` goes first.
+  std::shared_ptr<const Coordinates> coordinates = nullptr;
   std::int64_t products = 1000;  ///< how often you will multiply: more products pay for a more expensive set-up
   bool transpose = false;        ///< you will also multiply by the transposed matrix
   bool allow_nondeterministic = false;
@@ -64,12 +68,18 @@ struct Candidate {
   double setup_seconds = 0;
   double product_seconds = 0;  ///< 0 when it was not timed
   std::size_t bytes = 0;
+  double predicted_setup_seconds = 0;    ///< predictions are 0 where none was made
+  double predicted_product_seconds = 0;  ///< from facts about matrix and device, before anything was built
+  std::size_t predicted_bytes = 0;
   std::string verdict;  ///< "chosen: fastest", "ruled out: ...", "within 5 % of the fastest, but dearer to set up", ...
 };
 
 struct PlanInfo {
   std::string format;   ///< with its variant: "csr:vector8"
   std::string details;  ///< parameters the format chose, one line
+  /// The format with all its numbers, and the order before it if there is one. As PlanOptions::format it builds the
+  /// same storage, which gives the same bits, on any machine with such a device.
+  std::string recipe;
   Ordering ordering = Ordering::none;
   Device device;
   ValueType type = ValueType::f64;
@@ -82,6 +92,8 @@ struct PlanInfo {
   SetupTimes setup;             ///< of the chosen format (and its transpose), with what it needed of the source
   double planning_seconds = 0;  ///< everything between the call of plan() and its return
   double product_seconds = 0;   ///< measured by auto; 0 for a named format
+  double tried_seconds = 0;     ///< of the planning, what `auto` spent on formats that it then did not choose ...
+  double budget_seconds = 0;    ///< ... of so much: a tenth of what all products would take with csr
   bool deterministic = true;
   bool transpose = false;
   bool stored = false;  ///< `load_plan` took the format from the file as it was

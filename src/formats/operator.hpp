@@ -6,6 +6,7 @@
 #include <weft/types.hpp>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,7 +45,8 @@ struct OperatorInfo {
   std::string variant;  ///< "vector8"; empty when the format has just one way
   std::string details;  ///< parameters it chose, one line for people
   std::size_t bytes = 0;
-  Offset padding = 0;  ///< entries stored besides the matrix's own
+  Offset padding = 0;                                ///< entries stored besides the matrix's own
+  std::map<std::string, std::int64_t> numbers = {};  ///< its parameters, as they are: given to it, it is built the same
 };
 
 /// A matrix in one format on one device: what every format implements. `apply` allocates nothing, does not wait (but

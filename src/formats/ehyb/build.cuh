@@ -68,8 +68,8 @@ struct Rows {
   Array<Index> part_of, row_begin;
 };
 
-/// The part of each node. Weft's partitioner works where the matrix is; what is given, or must be done for a matrix that
-/// is not square, is done on the host.
+/// The part of each node. Weft's partitioner works where the matrix is; what is given, or must be done for a matrix
+/// that is not square, is done on the host.
 template <Value V>
 Array<Index> find_parts(const MatrixSource<V>& source, const PatternView& single, const PatternOnDevice& pattern,
                         bool all_full, const Shape& shape, const BuildOptions& options, Index& parts) {

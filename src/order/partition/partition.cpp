@@ -19,8 +19,9 @@ struct Name {
   std::string_view text;
 };
 constexpr Name names[] = {{Partitioner::automatic, "automatic"},
+                          {Partitioner::multilevel, "multilevel"},
                           {Partitioner::metis, "metis"},
-                          {Partitioner::grow, "grow"},
+                          {Partitioner::coordinates, "coordinates"},
                           {Partitioner::contiguous, "contiguous"}};
 
 [[noreturn]] void refuse(const std::string& sentence) { throw Error(ErrorCode::invalid_argument, sentence); }
@@ -41,7 +42,7 @@ Partitioner chosen(const Pattern& pattern, Partitioner method) {
   if (method == Partitioner::metis && !has_metis())
     throw Error(ErrorCode::unsupported,
                 "this build has no partitioner 'metis'; install METIS (Debian: libmetis-dev) and build Weft again, or "
-                "use 'grow'");
+                "use 'multilevel'");
   if (pattern.rows == pattern.cols || method == Partitioner::contiguous) return method;
   if (method == Partitioner::automatic) return Partitioner::contiguous;
   throw Error(ErrorCode::unsupported,
@@ -52,26 +53,10 @@ Partitioner chosen(const Pattern& pattern, Partitioner method) {
 
 // With fewer nodes a part, METIS complains on standard output.
 constexpr Index least_metis_nodes = 8;
-// Below this `grow` finds smaller cuts than METIS, whose coarsest graph then has parts of a few nodes (README.md).
-constexpr Index good_metis_nodes = 256;
-
-/// A few nodes with very many neighbours stop graphs from becoming coarser, which costs `grow` more time than METIS.
-bool has_hubs(const NodeGraph& graph) {
-  constexpr Offset many = 256, times_the_mean = 32;
-  Offset most = 0;
-  for (Index node = 0; node < graph.nodes; ++node) most = std::max(most, graph.offsets[node + 1] - graph.offsets[node]);
-  return most > many && most * graph.nodes > times_the_mean * graph.edges();
-}
-
 Array<Index> parts_of_nodes(const NodeGraph& graph, const PartSizes& sizes, Partitioner method, const Pulse& pulse) {
-  const Index nodes_a_part = graph.nodes / sizes.parts;
-  if (method == Partitioner::automatic)
-    method = has_metis() && (nodes_a_part >= good_metis_nodes || has_hubs(graph)) && ordering::fits_metis(graph)
-                 ? Partitioner::metis
-                 : Partitioner::grow;
-  if (method == Partitioner::metis && nodes_a_part >= least_metis_nodes)
+  if (method == Partitioner::metis && graph.nodes / sizes.parts >= least_metis_nodes)
     return ordering::metis_parts(graph, sizes, pulse);
-  return ordering::grow_parts(graph, sizes, pulse);
+  return ordering::multilevel_parts(graph, sizes, pulse);
 }
 
 Partition find_parts(const Pattern& pattern, const PartitionOptions& options) {
