@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "core/parallel.hpp"
+#include "facts/access.hpp"
 #include "facts/blocks.hpp"
 #include "facts/device_facts.hpp"
 #include "facts/symmetry.hpp"
@@ -87,11 +88,43 @@ const Array<Index>& column_use(const MatrixSource<V>& source) {
   });
 }
 
-#define WEFT_INSTANTIATE(V)                                       \
-  template const RowLengths& row_lengths(const MatrixSource<V>&); \
-  template const BlockFacts& blocks(const MatrixSource<V>&);      \
-  template const SymmetryFacts& symmetry(const MatrixSource<V>&); \
-  template const Array<Index>& column_use(const MatrixSource<V>&);
+template <Value V>
+const AccessFacts& access(const MatrixSource<V>& source) {
+  SourceState<V>& state = source.state();
+  return state.fact(state.access, [&] {
+    constexpr int sector_elements = static_cast<int>(32 / sizeof(V));
+    if (!state.nearest().is_cpu())
+      return sampling::summarize(WEFT_ON_DEVICE(state.nearest(), facts::look_at)(pattern_of(state), sector_elements),
+                                 state.nonzeros());
+    const Csr<V>& matrix = state.host();
+    return sampling::summarize(
+        sampling::look_at(matrix.rows, matrix.offsets.data(), matrix.columns.data(), sector_elements),
+        state.nonzeros());
+  });
+}
+
+template <Value V>
+BallFacts balls(const MatrixSource<V>& source, int block, Index nodes) {
+  SourceState<V>& state = source.state();
+  const sampling::BallRequest request{block, nodes};
+  std::optional<BallFacts> found;
+  return state.fact(found, [&] {
+    if (!state.nearest().is_cpu())
+      return sampling::summarize(WEFT_ON_DEVICE(state.nearest(), facts::grow_balls)(pattern_of(state), request),
+                                 request);
+    const Csr<V>& matrix = state.host();
+    return sampling::summarize(sampling::grow_balls(matrix.rows, matrix.offsets.data(), matrix.columns.data(), request),
+                               request);
+  });
+}
+
+#define WEFT_INSTANTIATE(V)                                        \
+  template const RowLengths& row_lengths(const MatrixSource<V>&);  \
+  template const BlockFacts& blocks(const MatrixSource<V>&);       \
+  template const SymmetryFacts& symmetry(const MatrixSource<V>&);  \
+  template const Array<Index>& column_use(const MatrixSource<V>&); \
+  template const AccessFacts& access(const MatrixSource<V>&);      \
+  template BallFacts balls(const MatrixSource<V>&, int, Index);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft

@@ -20,4 +20,12 @@ const SymmetryFacts& symmetry(const MatrixSource<V>& source);
 template <Value V>
 const Array<Index>& column_use(const MatrixSource<V>& source);
 
+/// How products reach for rows and for x.
+template <Value V>
+const AccessFacts& access(const MatrixSource<V>& source);
+
+/// What balls of about `nodes` nodes of `block` rows have for neighbours. Square matrices; not kept.
+template <Value V>
+BallFacts balls(const MatrixSource<V>& source, int block, Index nodes);
+
 }  // namespace weft

@@ -15,6 +15,7 @@
 
 #include "core/value_types.hpp"
 #include "formats/operator.hpp"
+#include "formats/prediction.hpp"
 #include "formats/stored.hpp"
 #include "sparse/source_state.hpp"
 
@@ -52,14 +53,11 @@ using Builder = std::unique_ptr<Operator<V>> (*)(const MatrixSource<V>& source, 
 struct Format {
   FormatInfo info;
   PerValue<Builder> build;  ///< null for types that the format does not have
-  /// About how many products its set-up costs, for the planner's budget before anything was measured.
-  double setup_products = 10;
-  /// Why `auto` should not try this format on this matrix; empty when it may. Null: never a reason. It is given only
-  /// what is cheap to compute: planning for a few products must not cost more than they do.
-  std::string (*rules_out)(const RowLengths& rows, Device device) = nullptr;
-  PerValue<Storing> storing;   ///< for formats that files can hold (info.storable)
-  bool stores_halves = false;  ///< keeps half of a symmetric matrix, where others keep all of it
-  bool yardstick = false;      ///< `auto` builds it first and judges the others by it; one format of the registry
+  /// What it expects of itself, a prediction per variant that may pay. Null: `auto` does not try the format, which is
+  /// there to compare with.
+  std::vector<Prediction> (*predict)(const Outlook& outlook) = nullptr;
+  PerValue<Storing> storing;  ///< for formats that files can hold (info.storable)
+  bool yardstick = false;     ///< what `auto` judges the others by, and takes for a few products; one of the registry
 
   bool runs_on(Device::Kind kind) const;
   bool has_type(ValueType type) const;

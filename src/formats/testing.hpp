@@ -5,12 +5,36 @@
 #include <string>
 #include <vector>
 
+#include "facts/source_facts.hpp"
 #include "formats/csr/testing.hpp"
+#include "plan/device_table.hpp"
 #include "simt/memory_use.hpp"
 #include "sparse/callers_csr.hpp"
 
 /// For tests of formats that are made from arrays on a device.
 namespace weft::test {
+
+/// A matrix on the host as formats see it that predict, for a GPU like the emulator's or for a CPU.
+template <Value V>
+class TestOutlook final : public Outlook {
+ public:
+  TestOutlook(const Csr<V>& matrix, Device where)
+      : Outlook(where, sizeof(V), device_table(Device::emulator())), source_(matrix) {}
+  const RowLengths& rows() const override { return row_lengths(source_); }
+  const AccessFacts& access() const override { return ::weft::access(source_); }
+  const BlockFacts& blocks() const override { return ::weft::blocks(source_); }
+  BallFacts balls(int block, Index nodes) const override { return ::weft::balls(source_, block, nodes); }
+  bool parts_are_known() const override { return false; }
+
+ private:
+  MatrixSource<V> source_;
+};
+
+/// What a format of one variant expects of itself on a matrix.
+template <Value V>
+Prediction prediction_of(const Format& format, const Csr<V>& matrix, Device device) {
+  return format.predict(TestOutlook<V>(matrix, device)).front();
+}
 
 template <Value V>
 bool same_bits(const Array<V>& a, const Array<V>& b) {

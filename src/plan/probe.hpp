@@ -2,7 +2,6 @@
 #include <weft/vector.hpp>
 
 #include <algorithm>
-#include <vector>
 
 #include "core/timer.hpp"
 #include "formats/operator.hpp"
@@ -16,25 +15,26 @@ class Probe {
   Probe(Device device, Index rows, Index cols)
       : x_(device, ordinary_numbers(cols)), y_(device, static_cast<std::size_t>(rows)) {}
 
-  /// The median seconds of one product: warmed up once, then repeated until `budget` seconds or `repeats` are spent,
-  /// three times at least.
-  double seconds(Operator<V>& op, double budget, int repeats = 20) {
+  /// Seconds of one product among others like it: the least of three groups, after two to warm up. Short products are
+  /// timed several in a row, so that what is between them counts as it does in a loop of the caller's. `expected` is
+  /// about what one takes.
+  double seconds(Operator<V>& op, double expected) {
+    constexpr double long_enough = 100e-6;
+    constexpr int max_group = 4, groups = 3;
     const Device device = x_.device();
     const Product<V> product{V(1), x_.data(), 0, V(0), y_.data(), 0, 1};
+    const int group = expected * max_group < long_enough ? max_group : expected < long_enough ? 2 : 1;
     Timer timer(device);
-    op.apply(product, {});
+    for (int i = 0; i < 2; ++i) op.apply(product, {});
     synchronize(device);
-    std::vector<double> times;
-    double spent = 0;
-    while (times.size() < 3 || (static_cast<int>(times.size()) < repeats && spent < budget)) {
+    double least = 1e30;
+    for (int repeat = 0; repeat < groups; ++repeat) {
       timer.start();
-      op.apply(product, {});
+      for (int i = 0; i < group; ++i) op.apply(product, {});
       timer.stop();
-      times.push_back(timer.seconds());
-      spent += times.back();
+      least = std::min(least, timer.seconds() / group);
     }
-    std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-    return times[times.size() / 2];
+    return std::max(least, 1e-9);
   }
 
  private:

@@ -98,6 +98,10 @@ __device__ __forceinline__ T load_readonly(const T* address) {
   return __ldg(address);
 }
 template <class T>
+__device__ __forceinline__ T load_fresh(const T* address) {
+  return __ldcg(address);
+}
+template <class T>
 __device__ __forceinline__ T load_streaming(const T* address) {
   return __ldcs(address);
 }

@@ -80,6 +80,10 @@ T load_readonly(const T* address) {
   return *address;
 }
 template <class T>
+T load_fresh(const T* address) {
+  return *address;
+}
+template <class T>
 T load_streaming(const T* address) {
   return *address;
 }

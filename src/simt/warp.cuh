@@ -11,8 +11,8 @@
 ///
 /// Besides these, the backend gives: sync_block(); atomic_add, atomic_max, atomic_min, atomic_or,
 /// atomic_exchange(target, value) and atomic_cas(target, expected, desired), where target is an element of global or
-/// shared memory and the old value is returned; load_readonly(p), load_streaming(p) and store_streaming(p, value), for
-/// data that nobody writes meanwhile and for data that is used once.
+/// shared memory and the old value is returned; load_readonly(p) for data that nobody writes meanwhile, load_fresh(p)
+/// for what other blocks have written, load_streaming(p) and store_streaming(p, value) for what is used once.
 namespace weft::WEFT_SIMT_NAMESPACE::simt {
 
 using ::weft::simt::block_threads;

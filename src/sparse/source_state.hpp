@@ -2,6 +2,7 @@
 #include <weft/source.hpp>
 #include <weft/structure.hpp>
 
+#include <array>
 #include <optional>
 
 #include "core/timer.hpp"
@@ -29,6 +30,30 @@ struct SymmetryFacts {
   bool pattern_symmetric = false;
   bool values_symmetric = false;
   bool values_skew = false;
+};
+
+/// Lanes of a warp that share a row: 1, 2, 4 ... 32.
+constexpr int lane_choices = 6;
+
+/// How products reach for rows and for x, see facts/access.hpp.
+struct AccessFacts {
+  /// Places for entries where 2^k lanes take a row each and a warp takes as long as its longest row: [0] are also the
+  /// entries of slices of 32 rows, padding included.
+  std::array<Offset, lane_choices> slots{};
+  /// Sectors of x (32 bytes) per entry: what a warp requests whose lanes take neighbouring entries, and how many
+  /// different ones some 16,384 entries want, which is what a first-level cache cannot save.
+  double entry_requests = 0, entry_sectors = 0;
+  /// The same where each lane takes a row, and of some 2048 rows.
+  double row_requests = 0, row_sectors = 0;
+  double packed_bits = 0;    ///< per place of a slice, for columns as bro-sell packs them
+  double narrow_slices = 0;  ///< share of slices whose columns span less than 2^16
+};
+
+/// What a ball of nodes around a row has for neighbours: about what a part of a partition would have.
+struct BallFacts {
+  double nodes = 0;       ///< of a ball; fewer than wanted where the graph falls apart
+  double neighbours = 0;  ///< outside of it; all others, if that is more than can be told
+  bool spreads = false;   ///< so many that no partition keeps them together
 };
 
 template <Value V>
@@ -96,6 +121,7 @@ class SourceState {
   std::optional<BlockFacts> blocks;
   std::optional<SymmetryFacts> symmetry_facts;
   std::optional<Array<Index>> column_use;
+  std::optional<AccessFacts> access;
 
   SetupTimes times;  ///< upload and facts
 

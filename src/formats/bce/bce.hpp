@@ -7,6 +7,7 @@
 namespace weft::bce {
 
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 /// A matrix in blocked ELL, with the arrays of the paper's Fig. 5 for sub-blocks (rowNo = row_numbers,
 /// Ap = layout.block_rows, Aw = widths, blockPos = positions, EData = values, Offset = columns).

@@ -230,12 +230,12 @@ TEST(BceFormat, RowsAtTheBordersOfSubBlocksOnTheCpu) {
 }
 
 TEST(BceFormat, IsNotTriedOnACpuNorOnEvenRows) {
-  const auto rules_out = bce::format().rules_out;
-  const RowLengths even = analyze_rows(matrix_of<double>({5, 5, 4, 5}));
-  const RowLengths uneven = analyze_rows(matrix_of<double>({5, 5, 9, 5}));
-  EXPECT_THAT(rules_out(uneven, Device::cpu()), HasSubstr("on a CPU"));
-  EXPECT_THAT(rules_out(even, Device::gpu()), HasSubstr("even enough"));
-  EXPECT_EQ(rules_out(uneven, Device::gpu()), "");
+  const auto against = [](const std::vector<Index>& lengths, Device device) {
+    return prediction_of(bce::format(), matrix_of<double>(lengths), device).against;
+  };
+  EXPECT_THAT(against({5, 5, 9, 5}, Device::cpu()), HasSubstr("on a CPU"));
+  EXPECT_THAT(against({5, 5, 4, 5}, Device::emulator()), HasSubstr("even enough"));
+  EXPECT_EQ(against({5, 5, 9, 5}, Device::emulator()), "");
 }
 
 TEST(BceFormat, SaysHowItGroupsTheRows) {

@@ -82,13 +82,6 @@ std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOpt
   return WEFT_ON_DEVICE(options.device, bce::build<V>)(source, options);
 }
 
-std::string rules_out(const RowLengths& rows, Device device) {
-  if (device.is_cpu()) return "on a CPU csr is as fast without moving rows";
-  if (static_cast<double>(rows.longest_row) <= 1.25 * rows.mean_row)
-    return "rows are even enough for sell, whose columns take fewer bytes";
-  return "";
-}
-
 }  // namespace
 
 Settings settings_for(const BuildOptions& options) {
@@ -153,8 +146,7 @@ const Format& format() {
          1 << 20},
         {"t", "threads per row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 30;
-    f.rules_out = &rules_out;
+    f.predict = &predict;
     return f;
   }();
   return format;

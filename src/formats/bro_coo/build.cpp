@@ -121,8 +121,6 @@ const Format& format() {
     f.info.storable = true;
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 20;
-    f.rules_out = &coo::rules_out;
     return f;
   }();
   return format;

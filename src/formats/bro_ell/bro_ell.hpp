@@ -9,6 +9,7 @@
 namespace weft::bro_ell {
 
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 /// How a matrix is cut.
 struct Shape {

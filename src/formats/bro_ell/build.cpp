@@ -64,14 +64,6 @@ Storing<V> storing() {
       }};
 }
 
-/// Slices are padded one by one, but how rows are spread over them is not known here.
-std::string rules_out(const RowLengths& rows, Device) {
-  const double room = static_cast<double>(rows.longest_row) * static_cast<double>(rows.rows);
-  if (room > 1.5 * static_cast<double>(rows.nonzeros))
-    return "rows are too uneven: padding would take more than half as much again";
-  return "";
-}
-
 }  // namespace
 
 template <Value V>
@@ -102,8 +94,7 @@ const Format& format() {
     f.info.storable = true;
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 25;
-    f.rules_out = &rules_out;
+    f.predict = &predict;
     return f;
   }();
   return format;

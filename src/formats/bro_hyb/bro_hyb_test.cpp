@@ -62,15 +62,6 @@ TEST(BroHyb, ItsOwnKIsNeverRefusedButAUsersMayBe) {
   }
 }
 
-TEST(BroHyb, AutoDoesNotTryItWhereItWouldBeOneOfItsParts) {
-  const auto verdict = [](const std::vector<Offset>& offsets) {
-    return bro_hyb::format().rules_out(analyze_rows(integer_matrix<double>(offsets)), Device::emulator());
-  };
-  EXPECT_THAT(verdict(RowWriter().rows_up_to(70, 7).offsets()), HasSubstr("it would be bro-ell"));
-  EXPECT_THAT(verdict(RowWriter().empty(10).row(5).offsets()), HasSubstr("all would be bro-coo"));
-  EXPECT_EQ(verdict(RowWriter().rows_up_to(70, 7).row(30).offsets()), "");
-}
-
 TEST(BroHyb, AMatrixOnADeviceGivesTheSameProduct) {
   const auto matrix = integer_matrix<double>(RowWriter().rows_up_to(700, 7).empty(9).row(300).row(2).offsets());
   for (const Device device : devices_with_kernels())

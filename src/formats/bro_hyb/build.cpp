@@ -29,8 +29,6 @@ const Format& format() {
                          {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::max_slice_rows, true}};
     f.info.refuses = "a given k whose padding bro-ell would refuse";
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 30;
-    f.rules_out = [](const RowLengths& rows, Device device) { return hyb::rules_out(rows, device, parts()); };
     return f;
   }();
   return format;

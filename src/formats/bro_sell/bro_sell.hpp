@@ -8,6 +8,7 @@
 namespace weft::bro_sell {
 
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 /// Which blocks a matrix has: block row R is rows R * b to R * b + b - 1. With b = 1 these are the matrix's own arrays.
 /// A block is stored when any of its entries is.

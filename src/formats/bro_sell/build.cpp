@@ -176,8 +176,7 @@ const Format& format() {
         padding_parameter()};
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 20;
-    f.rules_out = sell::format().rules_out;
+    f.predict = &predict;
     return f;
   }();
   return format;

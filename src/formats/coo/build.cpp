@@ -51,14 +51,6 @@ std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOpt
 
 }  // namespace
 
-// Row numbers are extra bytes for every entry; they pay only where rows are too uneven for csr's threads on a GPU.
-std::string rules_out(const RowLengths& rows, Device device) {
-  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
-  if (static_cast<double>(rows.longest_row) < uneven * rows.mean_row)
-    return "rows are even enough for csr, which moves fewer bytes";
-  return "";
-}
-
 const Format& format() {
   static const Format format = [] {
     Format f;
@@ -66,8 +58,6 @@ const Format& format() {
     f.info.summary = "a row and a column number for each entry, summed by segments: indifferent to uneven rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 6;
-    f.rules_out = &rules_out;
     return f;
   }();
   return format;

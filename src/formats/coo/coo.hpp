@@ -7,9 +7,6 @@ namespace weft::coo {
 
 const Format& format();
 
-/// Why `auto` should not try a format that stores a row number for each entry.
-std::string rules_out(const RowLengths& rows, Device device);
-
 /// What the CPU kernel reads: entries sorted by row, cut into chunks of `chunk_entries`. The sums of a chunk's first
 /// and last row go to `carries` (two times max_vectors per chunk), since neighbours may hold more of these rows.
 template <class V>

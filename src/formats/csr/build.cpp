@@ -116,7 +116,7 @@ const Format& format() {
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.variants = variant_infos();
     for_each_value_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 2;
+    f.predict = &predict;
     f.yardstick = true;
     return f;
   }();

@@ -13,17 +13,15 @@ struct Carries {
   Index* rows = nullptr;  // -1: none
   V* values = nullptr;    // vector j of carry c at [j * count + c]
   Offset count = 0;
+  unsigned* done = nullptr;  // blocks that have left theirs; null: a kernel of its own adds them
 };
 
-/// y += alpha * (the carries of a row), for every row by the lane or warp that has its first carry. The order of the
-/// additions depends on `carries.rows` only.
+/// y += alpha * (the carries of a row), for every row that has its first carry among the 32 from `begin` on: a warp.
+/// The order of the additions depends on `carries.rows` only.
 template <class V>
-__global__ void __launch_bounds__(::weft::simt::block_threads) csr_add_carries(Carries<V> carries, Product<V> product) {
-  simt::wait_for_earlier_kernels();
-  const Offset begin = simt::global_thread_id() / 32 * 32;
-  if (begin >= carries.count) return;  // for the whole warp
+__device__ void add_carries_from(Offset begin, const Carries<V>& carries, const Product<V>& product) {
   const int lane = simt::lane_id();
-  const auto row_of = [&](Offset c) { return c < carries.count ? carries.rows[c] : -1; };
+  const auto row_of = [&](Offset c) { return c < carries.count ? simt::load_fresh(carries.rows + c) : -1; };
   const Index row = row_of(begin + lane);
   Index row_before = simt::shuffle_up(simt::full_mask, row, 1), row_after = simt::shuffle_down(simt::full_mask, row, 1);
   if (lane == 0) row_before = begin == 0 ? -1 : row_of(begin - 1);
@@ -36,7 +34,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads) csr_add_carries(C
 
   for (int j = 0; j < product.count; ++j) {
     const V* values = carries.values + j * carries.count;
-    V sum = simt::warp_segmented_sum(row >= 0 ? values[begin + lane] : V(0), heads);
+    V sum = simt::warp_segmented_sum(row >= 0 ? simt::load_fresh(values + begin + lane) : V(0), heads);
     if (goes_on) {
       V rest = 0;
       bool more = true;
@@ -45,16 +43,41 @@ __global__ void __launch_bounds__(::weft::simt::block_threads) csr_add_carries(C
         for (int u = 0; u < 4; ++u) {
           const Offset c = at + u * 32 + lane;
           const bool same = row_of(c) == last_row;
-          if (same) rest += values[c];
+          if (same) rest += simt::load_fresh(values + c);
           more = more && simt::all(simt::full_mask, same);
         }
       }
       rest = simt::warp_reduce_sum(rest);
       if (lane == 31) sum += rest;
     }
-    if (own && (lane == 31 || row != row_after))
-      product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)] += product.alpha * sum;
+    if (own && (lane == 31 || row != row_after)) {
+      V* const y = product.y + static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row);
+      *y = simt::load_fresh(y) + product.alpha * sum;
+    }
   }
+}
+
+template <class V>
+__global__ void __launch_bounds__(::weft::simt::block_threads) csr_add_carries(Carries<V> carries, Product<V> product) {
+  simt::wait_for_earlier_kernels();
+  const Offset begin = simt::global_thread_id() / 32 * 32;
+  if (begin < carries.count) add_carries_from(begin, carries, product);  // for the whole warp
+}
+
+/// The same without a kernel of its own: called by all threads of all blocks when they are done. The block that comes
+/// last adds the carries of all; which one that is does not matter to the sums.
+template <class V>
+__device__ void add_carries_last(const Carries<V>& carries, const Product<V>& product) {
+  WEFT_SHARED(int, is_last, 1);
+  __threadfence();
+  simt::sync_block();
+  if (threadIdx.x == 0) is_last[0] = simt::atomic_add(*carries.done, 1u) == gridDim.x - 1;
+  simt::sync_block();
+  if (!is_last[0]) return;
+  __threadfence();
+  for (Offset begin = simt::warp_id() * 32; begin < carries.count; begin += blockDim.x)
+    add_carries_from(begin, carries, product);
+  if (threadIdx.x == 0) *carries.done = 0;  // for the next product
 }
 
 template <class V>

@@ -6,6 +6,7 @@
 namespace weft::csr {
 
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 /// Where a piece of the matrix begins: all entries before `entry` and all rows before `row` belong to earlier pieces.
 /// offsets[row] <= entry <= offsets[row + 1].

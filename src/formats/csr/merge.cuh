@@ -11,7 +11,9 @@
 // row ends after its last entry. Every warp, or block, gets the same number of steps, whatever the rows look like.
 //   1. csr_merge_search finds the row in which each share begins. The matrix alone decides that: a plan does it once.
 //   2. csr_merge_warp or csr_merge_block multiplies. A row that goes on in the next share leaves a carry.
-//   3. add_carries adds the carries, in the order of the shares.
+//   3. add_carries adds the carries, in the order of the shares. For few shares csr_merge_block does so itself: a
+//   second
+//      kernel would take as long as the first.
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 
 using ::weft::csr::MergeKernel;
@@ -35,8 +37,9 @@ constexpr int merge_steps(MergeKernel kernel) {
 template <class O>
 __global__ void __launch_bounds__(::weft::simt::block_threads)
     csr_merge_search(Index rows, Offset entries, const O* __restrict__ offsets, int steps, Offset shares,
-                     Index* __restrict__ share_rows) {
+                     Index* __restrict__ share_rows, unsigned* done) {
   const Offset share = simt::global_thread_id();
+  if (share == 0 && done) *done = 0;
   if (share > shares) return;
   const Offset path = rows + entries;
   const Offset step = share * steps < path ? share * steps : path;
@@ -66,6 +69,8 @@ struct MergeSpace {
     shares = (matrix.rows + matrix.entries + steps - 1) / steps;
     share_rows = space.take<Index>(shares + 1);
     carries = {space.take<Index>(shares), space.take<V>(shares), shares};
+    if (kernel == MergeKernel::block && shares > 1 && shares <= ::weft::csr::max_shares_of_one_kernel)
+      carries.done = space.take<unsigned>(1);
   }
 };
 
@@ -74,7 +79,7 @@ void merge_search(const View<V, O>& matrix, const MergeSpace<V>& space, Stream s
   constexpr int threads = ::weft::simt::block_threads;
   simt::launch(WEFT_KERNEL(csr_merge_search<O>), simt::blocks_for(space.shares + 1, threads), threads, 0, stream,
                matrix.rows, matrix.entries, matrix.offsets, merge_steps<V>(space.kernel), space.shares,
-               space.share_rows);
+               space.share_rows, space.carries.done);
 }
 
 /// For one vector. merge_search must have come before, once.
@@ -87,9 +92,14 @@ void merge_multiply(const View<V, O>& matrix, const MergeSpace<V>& space, const 
                  simt::blocks_for(space.shares, threads / 32), threads, 0, stream, matrix, merge_steps<V>(space.kernel),
                  space.shares, share_rows, space.carries, product);
   };
-  if (space.kernel == MergeKernel::block)
-    simt::launch(WEFT_KERNEL(csr_merge_block<V, O, merge_items<V>(MergeKernel::block)>),
+  const auto by_blocks = [&](auto add_carries) {
+    constexpr int items = merge_items<V>(MergeKernel::block);
+    simt::launch(WEFT_KERNEL(csr_merge_block<V, O, items, decltype(add_carries)::value>),
                  simt::blocks_for(space.shares, 1), threads, 0, stream, matrix, share_rows, space.carries, product);
+  };
+  if (space.carries.done) return by_blocks(std::true_type());
+  if (space.kernel == MergeKernel::block)
+    by_blocks(std::false_type());
   else if (space.kernel == MergeKernel::narrow)
     by_warps(std::integral_constant<int, merge_items<V>(MergeKernel::narrow)>());
   else

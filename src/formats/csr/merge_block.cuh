@@ -7,8 +7,9 @@
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
 
 /// The share of a block, see merge.cuh, of Items steps a thread. The block puts the products of its entries into shared
-/// memory and gives every row as many lanes as keep all busy; a row much longer than the others gets a warp.
-template <class V, class O, int Items>
+/// memory and gives every row as many lanes as keep all busy; a row much longer than the others gets a warp. With
+/// AddCarries the last block adds the carries, see carries.cuh.
+template <class V, class O, int Items, bool AddCarries>
 __global__ void __launch_bounds__(::weft::simt::block_threads, simt::resident_blocks(8, ::weft::simt::block_threads))
     csr_merge_block(View<V, O> matrix, const Index* __restrict__ share_rows, Carries<V> carries, Product<V> product) {
   constexpr int threads = ::weft::simt::block_threads, steps = threads * Items;
@@ -102,6 +103,7 @@ __global__ void __launch_bounds__(::weft::simt::block_threads, simt::resident_bl
     sum = simt::warp_reduce_sum(sum);
     if (simt::lane_id() == 0) finish(long_row, sum, long_to - long_from);
   }
+  if constexpr (AddCarries) add_carries_last(carries, product);
 }
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::csr

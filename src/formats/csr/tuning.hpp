@@ -41,5 +41,7 @@ inline constexpr int merge_narrow_items = 2, merge_narrow_chunks = 16;  // entri
 inline constexpr PerWidth<int> merge_wide_items{.f32 = 6, .f64 = 4};
 inline constexpr int merge_wide_chunks = 8;
 inline constexpr int merge_block_items = 6;  // steps per thread
+/// Up to so many shares the last block of csr:merge-block adds the carries of all.
+inline constexpr int max_shares_of_one_kernel = 1024;
 
 }  // namespace weft::csr

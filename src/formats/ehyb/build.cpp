@@ -25,15 +25,6 @@ Storage<V> build_storage(const Csr<V>& matrix, const BlockChoice& block, const L
 
 namespace {
 
-/// Neighbours of such a row are all over the matrix: no partition keeps them together. Told by the lengths alone.
-std::string rules_out(const RowLengths& rows, Device) {
-  constexpr Offset long_row = 4096;
-  constexpr double uneven = 50;
-  if (rows.longest_row > long_row && static_cast<double>(rows.longest_row) > uneven * rows.mean_row)
-    return "a few rows reach across the matrix, so that its parts have too little in common to cache";
-  return "";
-}
-
 template <Value V>
 std::unique_ptr<Operator<V>> build_with(const MatrixSource<V>& source, const BlockChoice& block,
                                         const BuildOptions& options) {
@@ -119,8 +110,7 @@ const Format& format() {
     f.info.storable = true;
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.storing.get<V>() = storing<V>(); });
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 10000;  // METIS on one core, in products of a GPU
-    f.rules_out = &rules_out;
+    f.predict = &predict;
     return f;
   }();
   return format;

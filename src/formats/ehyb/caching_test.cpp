@@ -6,6 +6,7 @@
 #include <weft/structure.hpp>
 
 #include "formats/ehyb/ehyb.hpp"
+#include "formats/testing.hpp"
 
 namespace weft::ehyb {
 namespace {
@@ -41,21 +42,14 @@ TEST(EhybCaching, APlanOfAPowerLawMatrixSaysSo) {
 #endif
 }
 
-RowLengths lengths(Offset longest, double mean) {
-  RowLengths rows;
-  rows.longest_row = longest;
-  rows.mean_row = mean;
-  return rows;
-}
-
-TEST(EhybCaching, AutoDoesNotTryRowsThatReachAcrossTheMatrix) {
-  const auto rules_out = format().rules_out;
-  ASSERT_TRUE(rules_out);
-  EXPECT_THAT(rules_out(lengths(5000, 99), Device::cpu()), HasSubstr("reach across"));
-  EXPECT_EQ(rules_out(lengths(5000, 101), Device::cpu()), "");  // all rows are long
-  EXPECT_EQ(rules_out(lengths(4000, 10), Device::gpu()), "");   // not long enough to matter
-  EXPECT_EQ(rules_out(analyze_rows(generate<float>("gen:elasticity3d:6")), Device::gpu()), "");
-  EXPECT_THAT(rules_out(analyze_rows(generate<float>("gen:circuit:20000")), Device::cpu()), HasSubstr("reach across"));
+TEST(EhybCaching, AutoDoesNotTryWhatNoPartitionKeepsTogether) {
+  const auto against = [](const std::string& source) {
+    return test::prediction_of(format(), generate<float>(source), Device::cpu()).against;
+  };
+  EXPECT_EQ(against("gen:elasticity3d:12"), "");
+  EXPECT_THAT(against("gen:circuit:20000"), HasSubstr("reach across"));
+  EXPECT_THAT(against("gen:rmat:14"), ::testing::AnyOf(HasSubstr("reach across"), HasSubstr("all over the matrix")));
+  EXPECT_THAT(against("gen:tall:1000"), HasSubstr("not the same nodes"));
 }
 
 }  // namespace

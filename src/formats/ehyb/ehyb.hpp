@@ -16,6 +16,7 @@ using ::weft::bro_sell::cpu_slice_rows;
 using ::weft::bro_sell::Pattern;
 
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 /// How a matrix is cut. A node is b rows, or columns, that are stored as b x b blocks; with b = 1 it is one.
 struct Shape {

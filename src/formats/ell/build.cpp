@@ -100,13 +100,6 @@ std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOpt
   return build_shape(source, choose_shape(row_lengths(source), sizeof(V), options), options.device);
 }
 
-std::string rules_out(const RowLengths& rows, Device) {
-  const double room = static_cast<double>(rows.longest_row) * static_cast<double>(rows.rows);
-  if (room > 1.5 * static_cast<double>(rows.nonzeros))
-    return "rows are too uneven: padding would take more than half as much again";
-  return "";
-}
-
 }  // namespace
 
 template <Value V>
@@ -128,8 +121,7 @@ const Format& format() {
                          padding_parameter()};
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 15;
-    f.rules_out = &rules_out;
+    f.predict = &predict;
     return f;
   }();
   return format;

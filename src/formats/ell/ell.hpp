@@ -9,6 +9,7 @@
 namespace weft::ell {
 
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 /// ELLPACK: a row ends where its columns do. ELLPACK-R: row lengths are stored. ELLR-T: and several threads take a row.
 enum class Variant { plain, r, rt };

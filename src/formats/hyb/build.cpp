@@ -119,14 +119,6 @@ ParameterInfo k_parameter(const std::string& ell) {
           std::numeric_limits<Index>::max()};
 }
 
-std::string rules_out(const RowLengths& rows, Device device, const Parts& parts) {
-  if (device.is_cpu()) return "on a CPU csr does the same with fewer bytes";
-  if (split_width(rows) == 0) return "more than two thirds of the rows are empty: all would be " + parts.coo.info.name;
-  if (split_width(rows) >= rows.longest_row)
-    return "no row is long enough to be cut: it would be " + parts.ell.info.name;
-  return "";
-}
-
 template <Value V>
 Csr<V> rest_after(const Csr<V>& matrix, Index width) {
   Csr<V> rest;
@@ -153,8 +145,6 @@ const Format& format() {
     f.info.parameters = {k_parameter("ell")};
     f.info.refuses = "a given k whose padding ell would refuse";
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 20;
-    f.rules_out = [](const RowLengths& rows, Device device) { return rules_out(rows, device, parts()); };
     return f;
   }();
   return format;

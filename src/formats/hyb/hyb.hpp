@@ -33,7 +33,4 @@ std::unique_ptr<Operator<V>> build_hybrid(const MatrixSource<V>& source, const B
 
 ParameterInfo k_parameter(const std::string& ell);
 
-/// The reasons why a hybrid would be one of its parts, or slower than csr.
-std::string rules_out(const RowLengths& rows, Device device, const Parts& parts);
-
 }  // namespace weft::hyb

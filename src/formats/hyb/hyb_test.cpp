@@ -104,17 +104,6 @@ TEST(HybFormat, ItsOwnKIsNeverRefusedButAUsersMayBe) {
   }
 }
 
-TEST(HybFormat, AutoDoesNotTryItWhereItWouldBeEllOrCoo) {
-  const auto verdict = [](const std::vector<Offset>& offsets, Device device) {
-    return hyb::format().rules_out(analyze_rows(integer_matrix<double>(offsets)), device);
-  };
-  const Device gpu = Device::emulator();
-  EXPECT_THAT(verdict(RowWriter().rows_up_to(70, 7).offsets(), gpu), HasSubstr("it would be ell"));
-  EXPECT_THAT(verdict(RowWriter().empty(10).row(5).offsets(), gpu), HasSubstr("all would be coo"));
-  EXPECT_EQ(verdict(RowWriter().rows_up_to(70, 7).row(30).offsets(), gpu), "");
-  EXPECT_THAT(verdict(RowWriter().rows_up_to(70, 7).row(30).offsets(), Device::cpu()), HasSubstr("on a CPU"));
-}
-
 TEST(HybFormat, AMatrixOnADeviceGivesTheSameProduct) {
   const auto matrix = integer_matrix<double>(RowWriter().rows_up_to(700, 7).empty(9).row(300).row(2).offsets());
   for (const Device device : devices_with_kernels())

@@ -55,16 +55,6 @@ std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOpt
   return WEFT_ON_DEVICE(options.device, sell::build<V>)(source, options);
 }
 
-/// A slice is as wide as its longest row: one long row costs C times its length. On a CPU C depends on the values, too;
-/// the smaller one counts, since what is ruled out is not even tried.
-std::string rules_out(const RowLengths& rows, Device device) {
-  constexpr double max_share = 0.2;
-  const Index slice_rows = device.is_cpu() ? std::min(cpu_slice_rows.f32, cpu_slice_rows.f64) : gpu_slice_rows;
-  if (slice_rows * static_cast<double>(rows.longest_row) > max_share * static_cast<double>(rows.nonzeros))
-    return "the slice of the longest row would be mostly padding";
-  return {};
-}
-
 }  // namespace
 
 const Format& format() {
@@ -82,8 +72,7 @@ const Format& format() {
     };
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
-    f.setup_products = 30;
-    f.rules_out = &rules_out;
+    f.predict = &predict;
     return f;
   }();
   return format;

@@ -7,7 +7,10 @@
 
 namespace weft::sell {
 
+struct Tuning;
+
 const Format& format();
+std::vector<Prediction> predict(const Outlook& outlook);  ///< see Format
 
 constexpr Index max_slice_rows = 64;  ///< C; kernels have room for the sums of so many rows
 constexpr Index gpu_slice_rows = 32;  ///< unless the user gives C: a warp
@@ -80,6 +83,19 @@ RowsToCut rows_to_cut(const MatrixSource<V>& source, Device device) {
 /// Chooses what the user has not given, by the lengths of the rows. Of offsets on a device it fetches some stretches.
 template <Value V>
 Shape choose_shape(const RowsToCut& rows, const BuildOptions& options);
+
+/// What slices are expected to be; bro-sell's are the same.
+struct SlicePrediction {
+  std::string against;  ///< see Prediction
+  double places = 0;    ///< for entries, padding included
+  bool sorted = false;
+  int threads = 1;     ///< per row
+  double longest = 0;  ///< entries of a thread
+};
+SlicePrediction predict_slices(const Outlook& outlook);
+
+/// Threads per row: several only where there are too few rows to keep a GPU busy.
+int threads_for(Index rows, double mean_row, const Tuning& tuning);
 
 /// The whole set-up on the CPU, linear and parallel.
 template <Value V>

@@ -216,18 +216,15 @@ TEST(Sell, ChoosesBySight) {
   EXPECT_EQ(chosen(rows_of(std::vector<Index>(8, 900), 1000, 1000, 1), Device::cpu()).threads, 1);
 }
 
-TEST(Sell, IsRuledOutByTheRowsThatASliceHasOnTheDevice) {
-  RowLengths lengths;
-  lengths.rows = 500;
-  lengths.nonzeros = 1000;
-  const auto ruled_out = [&](Index longest, Device device) {
-    lengths.longest_row = longest;
-    return !format().rules_out(lengths, device).empty();
+TEST(Sell, IsRuledOutWhereALongRowMakesASliceOfPadding) {
+  const auto ruled_out = [](Index longest) {
+    std::vector<Index> lengths(20000, 6);
+    lengths[77] = longest;
+    return !test::prediction_of(format(), rows_of(lengths, 20000, 20000, 1), Device::emulator()).against.empty();
   };
-  EXPECT_FALSE(ruled_out(6, Device::gpu()));
-  EXPECT_TRUE(ruled_out(7, Device::gpu()));    // 32 * 7 of 1000
-  EXPECT_FALSE(ruled_out(25, Device::cpu()));  // 8 * 25
-  EXPECT_TRUE(ruled_out(26, Device::cpu()));
+  EXPECT_FALSE(ruled_out(6));
+  EXPECT_FALSE(ruled_out(600));
+  EXPECT_TRUE(ruled_out(9000));  // 32 * 9000 of 129,000
 }
 
 TEST(Sell, MultipliesWithTheLargestSlices) {

@@ -92,6 +92,14 @@ Index choose_window(const RowsToCut& matrix, Index slice_rows) {
 
 }  // namespace
 
+int threads_for(Index rows, double mean_row, const Tuning& tuning) {
+  int threads = 1;
+  while (threads < 32 && Offset(rows) * threads < tuning.enough_threads &&
+         mean_row >= 2 * tuning.entries_per_thread * threads)
+    threads *= 2;
+  return threads;
+}
+
 template <Value V>
 Shape choose_shape(const RowsToCut& matrix, const BuildOptions& options) {
   const bool cpu = options.device.is_cpu();
@@ -99,13 +107,8 @@ Shape choose_shape(const RowsToCut& matrix, const BuildOptions& options) {
   Shape shape;
   shape.slice_rows = static_cast<Index>(options.parameter("c", cpu ? cpu_slice_rows.of<V>() : gpu_slice_rows));
   if (!cpu) {
-    // Several threads per row only where there are too few rows to keep a GPU busy.
-    const auto tuning = options.tuning_as<Tuning>();
     const double mean = rows == 0 ? 0 : static_cast<double>(matrix.entries) / rows;
-    while (shape.threads < 32 && Offset(rows) * shape.threads < tuning.enough_threads &&
-           mean >= 2 * tuning.entries_per_thread * shape.threads)
-      shape.threads *= 2;
-    shape.threads = static_cast<int>(options.parameter("t", shape.threads));
+    shape.threads = static_cast<int>(options.parameter("t", threads_for(rows, mean, options.tuning_as<Tuning>())));
   }
   shape.window = options.has("sigma") ? static_cast<Index>(options.parameter("sigma", 1))
                  : rows == 0          ? 1

@@ -1,0 +1,46 @@
+// What bro-sell expects of itself.
+#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/sell/sell.hpp"
+
+namespace weft::bro_sell {
+namespace {
+
+// Fitted on an H200 (bench/NOTES.md). In blocks a thread fetches x for b * b entries at once.
+constexpr PerWidth<Costs> gpu_costs{
+    .f32 = {.request = 0.4, .sector = 0.5, .row = 0.99, .chain = 0.41, .start = 0.67},
+    .f64 = {.request = 0.44, .sector = 0.84, .row = 0.25, .chain = 0.54, .start = 0.6},
+};
+constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 1.5, .start = 1},
+                                    .f64 = {.request = 0.2, .sector = 0.2, .slot = 1.2, .start = 1}};
+
+}  // namespace
+
+std::vector<Prediction> predict(const Outlook& outlook) {
+  const sell::SlicePrediction slices = sell::predict_slices(outlook);
+  Prediction prediction;
+  prediction.against = slices.against;
+  const bool cpu = outlook.device.is_cpu();
+  if (prediction.against.empty() && cpu && outlook.blocks().size == 1)
+    prediction.against = "without blocks, unpacking takes a CPU longer than the bytes";
+  if (!prediction.against.empty()) return {prediction};
+  const BlockFacts& blocks = outlook.blocks();
+  const double block = blocks.size, in_block = block * block;
+  const double places = slices.places / blocks.fill;
+  const double order_bytes = slices.sorted ? 4.0 * outlook.rows().rows / block : 0;
+  const double stored =
+      places * (static_cast<double>(outlook.value_bytes) + outlook.access().packed_bits / 8 / in_block) + order_bytes;
+  Work work;
+  work.bytes = stored + outlook.vector_bytes();
+  work.slots = places / block;
+  work.rows = outlook.rows().rows;
+  work.chain = cpu ? 0 : slices.longest / block;
+  fetch_by_rows(outlook, work);
+  work.requests /= in_block;
+  prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
+  prediction.setup_seconds = setup_seconds_for(
+      cpu ? SetupCosts{.launches = 20, .passes = 30} : SetupCosts{.launches = 180, .passes = 20}, outlook);
+  prediction.bytes = static_cast<std::size_t>(stored);
+  return {prediction};
+}
+
+}  // namespace weft::bro_sell

@@ -1,0 +1,44 @@
+// What ell expects of itself.
+#include "formats/ell/ell.hpp"
+#include "formats/ell/tuning.hpp"
+
+namespace weft::ell {
+namespace {
+
+// Fitted on an H200 (bench/NOTES.md); what fetching x costs is sell's, since all even rows there were of grids.
+constexpr PerWidth<Costs> gpu_costs{
+    .f32 = {.request = 0.45, .sector = 0.7, .row = 1.1, .chain = 0.49, .start = 0.55},
+    .f64 = {.request = 0.45, .sector = 0.8, .row = 1.4, .chain = 0.63, .start = 0.53},
+};
+constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1},
+                                    .f64 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1}};
+constexpr double max_padding = 0.5;
+
+}  // namespace
+
+std::vector<Prediction> predict(const Outlook& outlook) {
+  const RowLengths& rows = outlook.rows();
+  Prediction prediction;
+  const double places = static_cast<double>(rows.longest_row) * rows.rows;
+  if (places > (1 + max_padding) * outlook.entries()) {
+    prediction.against = "rows are too uneven: padding would take more than half as much again";
+    return {prediction};
+  }
+  const bool cpu = outlook.device.is_cpu();
+  BuildOptions options{.device = outlook.device};
+  const Shape shape = choose_shape(rows, outlook.value_bytes, options, std::nullopt);
+  const double stored = places * static_cast<double>(outlook.value_bytes + sizeof(Index));
+  Work work;
+  work.bytes = stored + outlook.vector_bytes();
+  work.slots = places;
+  work.rows = rows.rows;
+  work.chain = cpu ? 0 : static_cast<double>(rows.longest_row) / shape.threads;
+  fetch_by_rows(outlook, work);
+  prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
+  prediction.setup_seconds = setup_seconds_for(
+      cpu ? SetupCosts{.launches = 10, .passes = 8} : SetupCosts{.launches = 45, .passes = 12}, outlook);
+  prediction.bytes = static_cast<std::size_t>(stored);
+  return {prediction};
+}
+
+}  // namespace weft::ell

@@ -1,0 +1,70 @@
+// What sell expects of itself.
+#include <algorithm>
+
+#include "formats/sell/sell.hpp"
+#include "formats/sell/tuning.hpp"
+
+namespace weft::sell {
+namespace {
+
+// Fitted on an H200 (bench/NOTES.md).
+constexpr PerWidth<Costs> gpu_costs{
+    .f32 = {.request = 0.51, .sector = 0.74, .chain = 0.61, .start = 0.69},
+    .f64 = {.request = 0.48, .sector = 0.92, .chain = 0.68, .start = 0.62},
+};
+constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 0.8, .start = 1},
+                                    .f64 = {.request = 0.2, .sector = 0.2, .slot = 0.8, .start = 1}};
+constexpr double max_unsorted_padding = 0.03;  // more, and rows are sorted
+
+}  // namespace
+
+SlicePrediction predict_slices(const Outlook& outlook) {
+  const RowLengths& rows = outlook.rows();
+  const double entries = outlook.entries();
+  SlicePrediction slices;
+  const bool cpu = outlook.device.is_cpu();
+  const Index slice_rows = cpu ? outlook.of(cpu_slice_rows) : gpu_slice_rows;
+  if (!cpu) {
+    const auto tuning = Tuning::on(outlook.device);
+    slices.threads = threads_for(rows.rows, rows.mean_row, tuning);
+  }
+  // One long row costs a slice of its length.
+  const double sorted = sorted_places(rows, slice_rows);
+  constexpr double max_padding = 1.0;
+  if (sorted > (1 + max_padding) * entries + 1e5) {
+    slices.against = "the slices of its longest rows would be mostly padding";
+    return slices;
+  }
+  slices.places = sorted;
+  if (!cpu && static_cast<double>(outlook.access().slots[0]) <= (1 + max_unsorted_padding) * entries)
+    slices.places = static_cast<double>(outlook.access().slots[0]);
+  else
+    slices.sorted = static_cast<double>(rows.longest_row) > rows.mean_row * (1 + max_unsorted_padding);
+  slices.longest = static_cast<double>(rows.longest_row) / slices.threads;
+  return slices;
+}
+
+std::vector<Prediction> predict(const Outlook& outlook) {
+  const SlicePrediction slices = predict_slices(outlook);
+  Prediction prediction;
+  prediction.against = slices.against;
+  if (!prediction.against.empty()) return {prediction};
+  const double narrow = outlook.access().narrow_slices;
+  const double order_bytes = slices.sorted ? 4.0 * outlook.rows().rows : 0;
+  const double stored = slices.places * (static_cast<double>(outlook.value_bytes) + 4 - 2 * narrow) + order_bytes +
+                        outlook.rows().rows / 2.0;
+  Work work;
+  work.bytes = stored + outlook.vector_bytes();
+  work.slots = slices.places;
+  work.chain = slices.longest;
+  fetch_by_rows(outlook, work);
+  const bool cpu = outlook.device.is_cpu();
+  if (cpu) work.chain = 0;
+  prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
+  prediction.setup_seconds = setup_seconds_for(
+      cpu ? SetupCosts{.launches = 20, .passes = 12} : SetupCosts{.launches = 100, .passes = 6}, outlook);
+  prediction.bytes = static_cast<std::size_t>(stored);
+  return {prediction};
+}
+
+}  // namespace weft::sell

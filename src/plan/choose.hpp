@@ -1,0 +1,17 @@
+#pragma once
+#include "plan/build.hpp"
+
+namespace weft {
+
+/// `auto`: decides by predictions, and builds and times what they leave open.
+/// 1. Every format predicts what a product and its set-up would take, from facts about the matrix and the device.
+/// 2. csr's variants that are predicted to be good are timed: they share one upload.
+/// 3. Other formats are built and timed if their total (set-up and all products) is predicted to be within 15 % of the
+///    least, three at most, as long as what may turn out to be in vain stays below a tenth of all products by csr. One
+///    that would cost more is taken on its prediction alone, where that promises much, or not at all.
+/// 4. The fastest wins; among those within 3 % of it, the one with the best prediction, so that noise does not decide.
+/// For a few products there is csr and nothing else.
+template <Value V>
+Built<V> choose(const Stored<V>& stored, const PlanOptions& options, Device device, PlanInfo& info);
+
+}  // namespace weft

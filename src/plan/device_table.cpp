@@ -1,0 +1,250 @@
+#include "plan/device_table.hpp"
+
+#include <unistd.h>
+#include <weft/array.hpp>
+#include <weft/error.hpp>
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+#include "core/atomic_file.hpp"
+#include "core/parallel.hpp"
+#include "core/timer.hpp"
+
+namespace weft {
+namespace {
+
+struct Field {
+  const char* name;
+  double DeviceTable::* number;
+};
+constexpr Field fields[] = {{"launch", &DeviceTable::launch},
+                            {"memory_bandwidth", &DeviceTable::memory_bandwidth},
+                            {"cache_bandwidth", &DeviceTable::cache_bandwidth},
+                            {"cache_bytes", &DeviceTable::cache_bytes},
+                            {"sector", &DeviceTable::sector},
+                            {"hit", &DeviceTable::hit},
+                            {"latency", &DeviceTable::latency}};
+
+// An H200's, rounded: tests that run kernels on the emulator plan as it would.
+constexpr DeviceTable emulated{.launch = 4.6e-6,
+                               .memory_bandwidth = 4.4e12,
+                               .cache_bandwidth = 7e12,
+                               .cache_bytes = 60e6,
+                               .sector = 6.9e-12,
+                               .hit = 2.3e-12,
+                               .latency = 0.2e-6};
+
+/// The least of a few times that `work` takes.
+template <class Work>
+double least_seconds(int repeats, Work&& work) {
+  double least = 1e30;
+  for (int i = 0; i < repeats; ++i) {
+    const Stopwatch watch;
+    work();
+    least = std::min(least, watch.seconds());
+  }
+  return least;
+}
+
+double read_seconds(const Array<std::uint64_t>& data, int repeats) {
+  std::atomic<std::uint64_t> checksum{0};
+  const double seconds = least_seconds(repeats, [&] {
+    parallel_ranges(static_cast<std::int64_t>(data.size()), 1 << 13, [&](std::int64_t begin, std::int64_t end) {
+      std::uint64_t sums[8] = {};
+      for (std::int64_t i = begin; i + 8 <= end; i += 8)
+        for (int lane = 0; lane < 8; ++lane) sums[lane] += data[i + lane];
+      checksum += sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+    });
+  });
+  if (checksum == 1) log(LogLevel::debug, "table checksum");  // keeps the sums alive
+  return seconds;
+}
+
+/// Seconds per random read of a table of `bytes` bytes, all threads together.
+double gather_seconds(std::size_t bytes) {
+  constexpr std::int64_t reads = 1 << 21;
+  const Array<double> from(bytes / sizeof(double), 1.0);
+  std::atomic<std::int64_t> total{0};
+  const auto size = static_cast<std::uint64_t>(from.size());
+  return least_seconds(3,
+                       [&] {
+                         parallel_ranges(reads, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
+                           std::uint64_t state = static_cast<std::uint64_t>(begin) * 2654435761u + 12345;
+                           double sum = 0;
+                           for (std::int64_t i = begin; i < end; ++i) {
+                             state = state * 6364136223846793005u + 1442695040888963407u;
+                             sum += from[(state >> 33) * size >> 31];
+                           }
+                           total += static_cast<std::int64_t>(sum);
+                         });
+                       }) /
+         static_cast<double>(reads);
+}
+
+DeviceTable measure_cpu() {
+  DeviceTable table;
+  const double last = static_cast<double>(std::max<long>(sysconf(_SC_LEVEL3_CACHE_SIZE), 1 << 20));
+  const double second = static_cast<double>(std::max<long>(sysconf(_SC_LEVEL2_CACHE_SIZE), 1 << 18)) * threads();
+  // Clouds report the last-level cache of a whole processor, of which a few threads get a share.
+  table.cache_bytes = std::max(second, std::min(last, 4 * second));
+  constexpr int loops = 32;
+  table.launch = least_seconds(5,
+                               [] {
+                                 for (int i = 0; i < loops; ++i)
+                                   parallel_ranges(threads(), 1, [](std::int64_t, std::int64_t) {});
+                               }) /
+                 loops;
+  const auto large = static_cast<std::size_t>(std::clamp(4 * last, 128e6, 512e6));
+  table.memory_bandwidth = static_cast<double>(large) / read_seconds(Array<std::uint64_t>(large / 8, 1), 3);
+  const auto small = static_cast<std::size_t>(table.cache_bytes / 2);
+  table.cache_bandwidth = std::max(table.memory_bandwidth,
+                                   static_cast<double>(small) / read_seconds(Array<std::uint64_t>(small / 8, 1), 9));
+  table.hit = gather_seconds(16 << 10);
+  table.sector = std::max(table.hit, gather_seconds(small));
+  table.latency = table.sector * threads() * 4;  // about four loads of a core are on their way at a time
+  return table;
+}
+
+DeviceTable measure(Device device) {
+  const Stopwatch watch;
+  const DeviceTable table = device.is_cpu() ? measure_cpu() : WEFT_ON_DEVICE(device, table::measure)(device);
+  log(LogLevel::info, "measured the table of " + device.name() + " in " + std::to_string(watch.seconds()) + " s");
+  return table;
+}
+
+/// Letters and digits of a device's description, and what else decides its numbers.
+std::string key_of(Device device) {
+  const DeviceInfo info = describe(device);
+  std::string key;
+  for (const char c : info.description) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!key.empty() && key.back() != '-')
+      key += '-';
+  }
+  while (!key.empty() && key.back() == '-') key.pop_back();
+  return key + "-" + std::to_string(device.is_cpu() ? threads() : info.multiprocessors);
+}
+
+std::string cache_folder() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);
+    return value ? value : "";
+  };
+  if (const std::string own = variable("WEFT_CACHE"); !own.empty()) return own;
+  if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) return caches + "/weft";
+  if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/weft";
+  return "";
+}
+
+std::optional<DeviceTable> read_table(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  constexpr std::size_t far_too_long = 4096;
+  std::string text(far_too_long, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  try {
+    return parse_device_table(text);
+  } catch (const Error& error) {
+    log(LogLevel::warning, path + ": " + error.what() + "; measured again");
+    return std::nullopt;
+  }
+}
+
+void write_table(const std::string& path, const DeviceTable& table) {
+  try {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    const std::string text = to_text(table);
+    io::AtomicFile file(path);
+    file.write(text);
+    file.commit();
+  } catch (const std::exception& error) {
+    log(LogLevel::info, std::string("the device's table is not kept: ") + error.what());
+  }
+}
+
+/// Tables of this process, by device and threads.
+class Tables {
+ public:
+  const DeviceTable& get(Device device, bool renew) {
+    const std::lock_guard lock(mutex_);
+    const std::pair key(device.name(), device.is_cpu() ? threads() : 0);
+    const auto known = tables_.find(key);
+    if (known != tables_.end() && !renew) return known->second;
+    return tables_[key] = find(device, renew);
+  }
+
+ private:
+  static DeviceTable find(Device device, bool renew) {
+    if (device.kind() == Device::Kind::emulator) return emulated;
+    const std::string path = device_table_file(device);
+    if (!renew && !path.empty())
+      if (const std::optional<DeviceTable> kept = read_table(path)) return *kept;
+    const DeviceTable table = measure(device);
+    if (!path.empty()) write_table(path, table);
+    return table;
+  }
+
+  std::mutex mutex_;
+  std::map<std::pair<std::string, int>, DeviceTable> tables_;
+};
+
+Tables& tables() {
+  static Tables all;
+  return all;
+}
+
+}  // namespace
+
+const DeviceTable& device_table(Device device) { return tables().get(device, false); }
+const DeviceTable& renew_device_table(Device device) { return tables().get(device, true); }
+
+std::string device_table_file(Device device) {
+  const std::string folder = cache_folder();
+  if (folder.empty() || device.kind() == Device::Kind::emulator) return "";
+  return folder + "/" + key_of(device) + ".table";
+}
+
+std::string to_text(const DeviceTable& table) {
+  std::string text = "# Weft's table of a device, seconds and bytes; renewed by: weft tune\n";
+  for (const Field& field : fields) {
+    char line[64];
+    std::snprintf(line, sizeof line, "%s %.9g\n", field.name, table.*field.number);
+    text += line;
+  }
+  return text;
+}
+
+DeviceTable parse_device_table(const std::string& text) {
+  std::map<std::string, double> numbers;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    std::string name;
+    double number = 0;
+    if (words >> name >> number) numbers[name] = number;
+  }
+  DeviceTable table;
+  for (const Field& field : fields) {
+    const auto found = numbers.find(field.name);
+    if (found == numbers.end() || !(found->second > 0) || !std::isfinite(found->second))
+      throw Error(ErrorCode::parse, std::string("no sensible '") + field.name + "'");
+    table.*field.number = found->second;
+  }
+  return table;
+}
+
+}  // namespace weft
