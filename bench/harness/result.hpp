@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/device.hpp>
 #include <weft/order.hpp>
+#include <weft/plan.hpp>
 #include <weft/types.hpp>
 
 #include <optional>
@@ -41,6 +42,9 @@ struct Measurement {
   std::optional<double> setup_products;  ///< set-up without the upload, in products; none for a peer
   std::optional<double> break_even;      ///< products after which csr would have taken longer; none when never
   std::optional<double> peer_ratio;      ///< time of the fastest peer / this time; none without peers
+  std::vector<Candidate> candidates;     ///< of `auto`: the formats it has predictions for
+  double tried_seconds = 0;              ///< of `auto`, see PlanInfo
+  double budget_seconds = 0;
 
   bool measured() const { return failure.empty(); }
   bool counts() const { return measured() && correct && timing.median > 0; }  ///< may be compared with others

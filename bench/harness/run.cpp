@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -74,6 +75,10 @@ class Contest {
       m.setup.facts += std::max(0.0, info.planning_seconds - info.setup.total());
       m.bytes = info.bytes;
       m.padding = info.padding;
+      std::ranges::copy_if(info.candidates, std::back_inserter(m.candidates),
+                           [](const Candidate& one) { return one.predicted_product_seconds > 0; });
+      m.tried_seconds = info.tried_seconds;
+      m.budget_seconds = info.budget_seconds;
     });
   }
 

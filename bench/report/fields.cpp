@@ -32,6 +32,41 @@ Setup read_setup(const Place& place) {
   return setup;
 }
 
+/// A candidate's numbers, as a file names them.
+constexpr std::pair<const char*, double Candidate::*> candidate_parts[] = {
+    {"predicted_product_seconds", &Candidate::predicted_product_seconds},
+    {"product_seconds", &Candidate::product_seconds},
+    {"predicted_setup_seconds", &Candidate::predicted_setup_seconds},
+    {"setup_seconds", &Candidate::setup_seconds}};
+
+Json to_json(const std::vector<Candidate>& candidates) {
+  Json list = Json::array();
+  for (const Candidate& candidate : candidates) {
+    Json json;
+    json["format"] = candidate.format;
+    for (const auto& [name, part] : candidate_parts) json[name] = number(candidate.*part);
+    json["predicted_bytes"] = candidate.predicted_bytes;
+    json["bytes"] = candidate.bytes;
+    json["verdict"] = candidate.verdict;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::vector<Candidate> read_candidates(const Place& place) {
+  constexpr std::size_t far_too_many = 1000;
+  std::vector<Candidate> candidates;
+  for (const Place& one : place.list(far_too_many)) {
+    Candidate candidate{.format = one["format"].text(), .verdict = one["verdict"].text()};
+    for (const auto& [name, part] : candidate_parts) candidate.*part = one[name].seconds();
+    candidate.predicted_bytes = static_cast<std::size_t>(one["predicted_bytes"].whole());
+    candidate.bytes = static_cast<std::size_t>(one["bytes"].whole());
+    candidate.built = candidate.product_seconds > 0;
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
 }  // namespace
 
 Json number(double value) {
@@ -205,6 +240,30 @@ const std::vector<Field>& measurement_fields() {
            [](const Place& value, Measurement& m) {
              if (!value.null()) m.details = value.text();
            },
+       .may_be_missing = true},
+      {.name = "candidates",
+       .write = [](const Measurement& m) { return m.candidates.empty() ? Json(nullptr) : to_json(m.candidates); },
+       .read =
+           [](const Place& value, Measurement& m) {
+             if (!value.null()) m.candidates = read_candidates(value);
+           },
+       .in = Field::In::json,
+       .may_be_missing = true},
+      {.name = "tried_seconds",
+       .write = [](const Measurement& m) { return number(m.tried_seconds); },
+       .read =
+           [](const Place& value, Measurement& m) {
+             if (!value.null()) m.tried_seconds = value.seconds();
+           },
+       .in = Field::In::json,
+       .may_be_missing = true},
+      {.name = "budget_seconds",
+       .write = [](const Measurement& m) { return number(m.budget_seconds); },
+       .read =
+           [](const Place& value, Measurement& m) {
+             if (!value.null()) m.budget_seconds = value.seconds();
+           },
+       .in = Field::In::json,
        .may_be_missing = true},
   };
   return all;

@@ -87,4 +87,33 @@ std::string headline(const Summary& summary) {
                      summary.ties == 0 ? "" : fmt::format(", with {} tied", summary.ties));
 }
 
+PredictionSummary summarize_predictions(const Report& report) {
+  PredictionSummary summary;
+  std::vector<double> errors;
+  for (const Case& one : report.cases)
+    for (const Measurement& m : one.measurements)
+      for (const Candidate& candidate : m.candidates) {
+        if (!(candidate.product_seconds > 0) || !(candidate.predicted_product_seconds > 0)) continue;
+        const double error = std::abs(candidate.predicted_product_seconds / candidate.product_seconds - 1);
+        errors.push_back(error);
+        if (error <= summary.worst_error) continue;
+        summary.worst_error = error;
+        summary.worst = candidate.format + " on " + one.source + ", " + std::string(to_string(one.type));
+      }
+  summary.count = static_cast<int>(errors.size());
+  if (errors.empty()) return summary;
+  std::ranges::nth_element(errors, errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2));
+  summary.median_error = errors[errors.size() / 2];
+  return summary;
+}
+
+std::string prediction_line(const Report& report) {
+  const PredictionSummary summary = summarize_predictions(report);
+  if (summary.count == 0) return {};
+  return fmt::format(
+      "Of {} that auto timed, its predictions were off by {:.0f} % in the median, by {:.0f} % at worst ({}).",
+      summary.count == 1 ? "one product" : fmt::format("{} products", summary.count), 100 * summary.median_error,
+      100 * summary.worst_error, summary.worst);
+}
+
 }  // namespace weft::bench

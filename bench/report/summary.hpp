@@ -34,4 +34,16 @@ std::vector<Summary> summarize(const Report& report);
 /// people; says so when there is nothing to compare with.
 std::string headline(const Summary& summary);
 
+/// How far off predictions were that `auto` made of formats it then timed.
+struct PredictionSummary {
+  int count = 0;
+  double median_error = 0;  ///< relative, of the products' times
+  double worst_error = 0;
+  std::string worst;  ///< "sell on gen:rmat:12"
+};
+PredictionSummary summarize_predictions(const Report& report);
+
+/// "auto predicted ... within 8 % in the median"; empty where nothing was predicted and timed.
+std::string prediction_line(const Report& report);
+
 }  // namespace weft::bench

@@ -119,10 +119,12 @@ class Session {
   }
 
   void print_summary() const {
-    if (!shows_tables_ || options_.peers == "none" || report_.cases.empty()) return;
-    std::string text = "\n";
-    for (const bench::Summary& summary : bench::summarize(report_)) text += paragraph(bench::headline(summary));
-    print(text);
+    if (!shows_tables_ || report_.cases.empty()) return;
+    std::string text;
+    if (options_.peers != "none")
+      for (const bench::Summary& summary : bench::summarize(report_)) text += paragraph(bench::headline(summary));
+    if (const std::string line = bench::prediction_line(report_); !line.empty()) text += paragraph(line);
+    if (!text.empty()) print("\n" + text);
   }
 
   const bench::Report& report() const { return report_; }

@@ -231,7 +231,7 @@ TEST(BceFormat, RowsAtTheBordersOfSubBlocksOnTheCpu) {
 
 TEST(BceFormat, IsNotTriedOnACpuNorOnEvenRows) {
   const auto against = [](const std::vector<Index>& lengths, Device device) {
-    return prediction_of(bce::format(), matrix_of<double>(lengths), device).against;
+    return test::prediction_of(bce::format(), matrix_of<double>(lengths), device).against;
   };
   EXPECT_THAT(against({5, 5, 9, 5}, Device::cpu()), HasSubstr("on a CPU"));
   EXPECT_THAT(against({5, 5, 4, 5}, Device::emulator()), HasSubstr("even enough"));

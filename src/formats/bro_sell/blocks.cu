@@ -1,4 +1,4 @@
-// The blocks of a matrix, found on a GPU by a thread per block row.
+// The blocks of a matrix, found on a GPU: read off where all are full, else by a thread per block row.
 #include "facts/blocks.hpp"
 #include "formats/bro_sell/blocks.cuh"
 #include "simt/scan.cuh"
@@ -50,7 +50,43 @@ __global__ void __launch_bounds__(simt::block_threads)
   }
 }
 
+/// A warp per block row writes its blocks as if all were full; if one is not, `broken` becomes 1 and what is written
+/// means nothing.
+__global__ void __launch_bounds__(simt::block_threads)
+    read_full_blocks(PatternView matrix, int block, Index block_rows, Offset* offsets, Index* columns, Index* broken) {
+  const Offset row = simt::global_thread_id() / 32;
+  if (row > block_rows) return;
+  const Offset first = matrix.offsets[row * block];
+  const Offset place = first / (block * block);
+  if (simt::lane_id() == 0) offsets[row] = place;
+  if (row == block_rows) return;
+  const Offset length = matrix.offsets[row * block + 1] - first;
+  bool full = length % block == 0;
+  for (int r = 1; r <= block; ++r) full &= matrix.offsets[row * block + r] == first + r * length;
+  for (Offset k = simt::lane_id(); full && k < length; k += 32) {
+    const auto in_block = static_cast<Index>(k % block);
+    const Index column = matrix.columns[first + k];
+    full = column % block == in_block && column == matrix.columns[first + k - in_block] + in_block;
+    for (int r = 1; r < block; ++r) full &= matrix.columns[first + r * length + k] == column;
+    if (full && in_block == 0) columns[place + k / block] = column / block;
+  }
+  if (!full) *broken = 1;
+}
+
 }  // namespace
+
+bool PatternOnDevice::read_full(Device device, const PatternView& matrix, Offset entries) {
+  const int block = view_.block;
+  if (entries % (block * block) != 0) return false;
+  constexpr int threads = simt::block_threads;
+  const Index whole = 0;
+  DeviceBuffer<Index> broken(device, std::span<const Index>(&whole, 1));
+  columns_ = DeviceBuffer<Index>(device, static_cast<std::size_t>(entries / (block * block)));
+  simt::launch(WEFT_KERNEL(read_full_blocks), simt::blocks_for((Offset(view_.rows) + 1) * 32, threads), threads, 0, {},
+               matrix, block, view_.rows, offsets_.data(), columns_.data(), broken.data());
+  count_ = entries / (block * block);
+  return broken.download()[0] == 0;
+}
 
 PatternOnDevice::PatternOnDevice(Device device, const PatternView& matrix, Offset entries, int block)
     : view_{block, matrix.rows / block, matrix.offsets, matrix.columns}, count_(entries) {
@@ -58,6 +94,11 @@ PatternOnDevice::PatternOnDevice(Device device, const PatternView& matrix, Offse
   constexpr int threads = simt::block_threads;
   const unsigned blocks = simt::blocks_for(view_.rows, threads);
   offsets_ = DeviceBuffer<Offset>(device, static_cast<std::size_t>(view_.rows) + 1);
+  view_.offsets = offsets_.data();
+  if (read_full(device, matrix, entries)) {
+    view_.columns = columns_.data();
+    return;
+  }
   simt::launch(WEFT_KERNEL(find_blocks), blocks, threads, 0, {}, matrix, block, view_.rows, offsets_.data(),
                static_cast<Index*>(nullptr));
   simt::exclusive_scan(device, offsets_.data(), view_.rows);
@@ -65,7 +106,6 @@ PatternOnDevice::PatternOnDevice(Device device, const PatternView& matrix, Offse
   columns_ = DeviceBuffer<Index>(device, static_cast<std::size_t>(count_));
   simt::launch(WEFT_KERNEL(find_blocks), blocks, threads, 0, {}, matrix, block, view_.rows, offsets_.data(),
                columns_.data());
-  view_.offsets = offsets_.data();
   view_.columns = columns_.data();
 }
 

@@ -29,6 +29,9 @@ class PatternOnDevice {
   Offset count() const { return count_; }  ///< blocks
 
  private:
+  /// Where all blocks are full they are read off. False: they are not, and nothing is found.
+  bool read_full(Device device, const PatternView& matrix, Offset entries);
+
   PatternView view_;
   Offset count_ = 0;
   DeviceBuffer<Offset> offsets_;
