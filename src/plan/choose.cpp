@@ -22,7 +22,7 @@ constexpr double tie = 1.03;
 constexpr double budget_share = 0.1;
 constexpr int max_tried = 3;         // formats besides csr
 constexpr int max_csr_variants = 3;  // timed
-constexpr double probe_products = 14;
+constexpr double probe_products = 16;
 
 /// The matrix as formats see it that predict.
 template <Value V>

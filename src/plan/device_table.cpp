@@ -37,13 +37,13 @@ constexpr Field fields[] = {{"launch", &DeviceTable::launch},
                             {"latency", &DeviceTable::latency}};
 
 // An H200's, rounded: tests that run kernels on the emulator plan as it would.
-constexpr DeviceTable emulated{.launch = 4.6e-6,
+constexpr DeviceTable emulated{.launch = 4.2e-6,
                                .memory_bandwidth = 4.4e12,
-                               .cache_bandwidth = 7e12,
-                               .cache_bytes = 60e6,
-                               .sector = 6.9e-12,
-                               .hit = 2.3e-12,
-                               .latency = 0.2e-6};
+                               .cache_bandwidth = 8.5e12,
+                               .cache_bytes = 62.9e6,
+                               .sector = 6.6e-12,
+                               .hit = 1.16e-12,
+                               .latency = 0.15e-6};
 
 /// The least of a few times that `work` takes.
 template <class Work>

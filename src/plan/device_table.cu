@@ -70,7 +70,7 @@ class Meter {
   template <class Work>
   double seconds(int group, Work&& work) {
     double least = 1e30;
-    for (int repeat = 0; repeat < 4; ++repeat) {
+    for (int repeat = 0; repeat < 6; ++repeat) {
       timer_.start();
       for (int i = 0; i < group; ++i) work();
       timer_.stop();
@@ -109,8 +109,8 @@ DeviceTable measure(Device device) {
   // What a kernel takes besides its bytes cancels out in differences.
   const double all = meter.seconds(1, [&] { read(bytes); }), half = meter.seconds(1, [&] { read(bytes / 2); });
   found.memory_bandwidth = static_cast<double>(bytes - bytes / 2) / std::max(all - half, 1e-9);
-  const double whole = meter.seconds(8, [&] { read(small * 5 / 4); }),
-               part = meter.seconds(8, [&] { read(small * 3 / 4); });
+  const double whole = meter.seconds(32, [&] { read(small * 5 / 4); }),
+               part = meter.seconds(32, [&] { read(small * 3 / 4); });
   found.cache_bandwidth =
       std::max(found.memory_bandwidth, static_cast<double>(small / 2) / std::max(whole - part, 1e-9));
 

@@ -9,8 +9,8 @@ namespace {
 
 // Fitted on an H200 (bench/NOTES.md).
 constexpr PerWidth<Costs> gpu_costs{
-    .f32 = {.request = 0.6, .sector = 0.64, .slot = 0.36, .chain = 0.67, .start = 0.67},
-    .f64 = {.request = 0.56, .sector = 0.88, .slot = 0.53, .chain = 0.81, .start = 0.69},
+    .f32 = {.request = 0.6, .sector = 0.61, .slot = 0.62, .chain = 0.92, .start = 0.88},
+    .f64 = {.request = 0.57, .sector = 0.81, .slot = 1.21, .chain = 1.18, .start = 0.89},
 };
 
 /// Entries of the longest row, or piece of one, that a thread has.

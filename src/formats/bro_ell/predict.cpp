@@ -6,8 +6,8 @@ namespace {
 
 // Fitted on an H200 (bench/NOTES.md).
 constexpr PerWidth<Costs> gpu_costs{
-    .f32 = {.request = 0.23, .sector = 0.88, .row = 0.79, .chain = 0.61, .start = 0.66},
-    .f64 = {.request = 0.3, .sector = 0.51, .row = 0.75, .chain = 0.62, .start = 0.65},
+    .f32 = {.request = 0.35, .sector = 0.75, .row = 0.74, .chain = 0.81, .start = 0.85},
+    .f64 = {.request = 0.26, .sector = 0.81, .row = 0.75, .chain = 0.83, .start = 0.86},
 };
 constexpr double max_padding = 0.5;
 constexpr double packed_better = 0.8;  // its widths are any number of bits, those of bro-sell rounded up

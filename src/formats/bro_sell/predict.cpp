@@ -7,8 +7,8 @@ namespace {
 
 // Fitted on an H200 (bench/NOTES.md). In blocks a thread fetches x for b * b entries at once.
 constexpr PerWidth<Costs> gpu_costs{
-    .f32 = {.request = 0.4, .sector = 0.5, .row = 0.99, .chain = 0.41, .start = 0.67},
-    .f64 = {.request = 0.44, .sector = 0.84, .row = 0.25, .chain = 0.54, .start = 0.6},
+    .f32 = {.request = 0.44, .sector = 0.68, .row = 0.9, .chain = 0.55, .start = 0.8},
+    .f64 = {.request = 0.49, .sector = 0.75, .row = 0.3, .chain = 0.72, .start = 0.8},
 };
 constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 1.5, .start = 1},
                                     .f64 = {.request = 0.2, .sector = 0.2, .slot = 1.2, .start = 1}};

@@ -2,6 +2,7 @@
 #include "facts/source_facts.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/csr/hybrid.cuh"
+#include "formats/csr/long_rows.cuh"
 #include "formats/csr/merge.cuh"
 #include "formats/csr/rows.cuh"
 #include "formats/csr/speculative.cuh"
@@ -99,6 +100,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
     Carver space(workspace_.data());
     carve(space);
     if (schedule_.algorithm == Algorithm::merge) merge_search(view(), merge_, {});
+    if (schedule_.algorithm == Algorithm::long_rows) long_search(options.device, view(), long_, {});
     if (speculates()) speculative_search(view(), schedule_.shape, speculation_, {});
     if (schedule_.algorithm == Algorithm::hybrid)
       hybrid_ =
@@ -114,6 +116,10 @@ class GpuOperator final : public GpuOperatorBase<V> {
         info.variant = schedule_.lanes == 1 ? "scalar" : "vector" + std::to_string(schedule_.lanes);
         info.details =
             std::to_string(schedule_.lanes) + (schedule_.lanes == 1 ? " thread per row" : " threads per row");
+        break;
+      case Algorithm::long_rows:
+        info.variant = "long";
+        info.details = "pieces of " + std::to_string(long_entries) + " entries";
         break;
       case Algorithm::stream:
         info.variant = "stream";
@@ -144,6 +150,8 @@ class GpuOperator final : public GpuOperatorBase<V> {
     switch (schedule_.algorithm) {
       case Algorithm::merge:
         return for_each_vector(product, [&](const Product<V>& one) { merge_multiply(view(), merge_, one, stream); });
+      case Algorithm::long_rows:
+        return for_each_vector(product, [&](const Product<V>& one) { long_multiply(view(), long_, one, stream); });
       case Algorithm::speculative:
         return for_each_vector(product, [&](const Product<V>& one) {
           speculative_multiply(view(), schedule_.shape, speculation_, one, stream);
@@ -168,6 +176,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
 
   void carve(Carver& space) {
     if (schedule_.algorithm == Algorithm::merge) merge_ = MergeSpace<V>(view(), schedule_.merge, space);
+    if (schedule_.algorithm == Algorithm::long_rows) long_ = LongSpace<V>(view(), space);
     if (speculates()) {
       const Index empty_rows = schedule_.algorithm == Algorithm::hybrid ? 0 : schedule_.empty_rows;
       speculation_ = speculation_for(view(), schedule_.shape, true, empty_rows, space);
@@ -185,6 +194,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
   SharedValues<V> values_;
   DeviceBuffer<std::byte> workspace_;
   MergeSpace<V> merge_;
+  LongSpace<V> long_;
   Speculation<V> speculation_;
   Hybrid<V, O> hybrid_;
 };

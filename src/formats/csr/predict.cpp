@@ -12,45 +12,51 @@ struct VariantCosts {
   PerWidth<Costs> costs;
 };
 
-// Fitted to 206 cases on an H200 (bench/NOTES.md).
+// Fitted to 394 cases on an H200 (bench/NOTES.md).
 constexpr VariantCosts merges[] = {
     {"merge-block",
-     {.f32 = {.request = 0.59, .sector = 0.47, .slot = 0.66, .row = 0.5, .start = 1.05},
-      .f64 = {.request = 0.6, .sector = 0.59, .row = 0.54, .start = 1.17}}},
+     {.f32 = {.request = 0.61, .sector = 0.53, .slot = 1.31, .row = 0.51, .start = 1.28},
+      .f64 = {.request = 0.62, .sector = 0.57, .slot = 0.76, .row = 0.52, .start = 1.41}}},
     {"merge-wide",
-     {.f32 = {.stream = 1.1, .request = 0.22, .sector = 0.75, .row = 1.18, .start = 2.5},
-      .f64 = {.stream = 1.29, .request = 0.27, .sector = 0.66, .row = 0.96, .start = 2.5}}},
+     {.f32 = {.stream = 1.06, .request = 0.16, .sector = 0.89, .row = 1.64, .start = 2.8},
+      .f64 = {.stream = 1.24, .request = 0.31, .sector = 0.65, .slot = 0.63, .row = 1.18, .start = 2.76}}},
     {"merge-narrow",
-     {.f32 = {.stream = 1.6, .request = 0.19, .sector = 0.85, .slot = 0.45, .row = 0.38, .start = 2.7},
-      .f64 = {.stream = 1.6, .sector = 0.94, .slot = 0.52, .row = 0.31, .start = 3.2}}},
+     {.f32 = {.stream = 1.6, .request = 0.19, .sector = 0.89, .slot = 0.76, .row = 0.5, .start = 3.02},
+      .f64 = {.stream = 1.6, .sector = 0.92, .slot = 1.23, .row = 0.37, .start = 3.56}}},
 };
+constexpr PerWidth<Costs> one_kernel_costs{// merge-block where it adds its carries itself
+                                           .f32 = {.request = 0.8, .sector = 2.74, .row = 0.51, .start = 1.35},
+                                           .f64 = {.request = 0.8, .sector = 2.22, .row = 0.04, .start = 1.42}};
 constexpr VariantCosts vectors[] = {
     {"scalar",
-     {.f32 = {.request = 2.13, .slot = 1.48, .chain = 0.31, .start = 0.1},
-      .f64 = {.stream = 1.6, .request = 2.42, .slot = 2.72, .chain = 0.64, .start = 0.1}}},
+     {.f32 = {.stream = 1.25, .request = 2.05, .slot = 2.47, .chain = 0.41, .start = 0.18},
+      .f64 = {.stream = 1.6, .request = 2.45, .sector = 0.22, .slot = 3.68, .chain = 0.86, .start = 0.1}}},
     {"vector2",
-     {.f32 = {.request = 0.15, .sector = 1.64, .slot = 1.57, .chain = 0.32, .start = 0.1},
-      .f64 = {.stream = 1.14, .request = 2.43, .sector = 0.22, .chain = 0.62, .start = 0.1}}},
+     {.f32 = {.stream = 1.6, .request = 0.13, .sector = 1.42, .slot = 1.88, .row = 0.82, .chain = 0.41, .start = 0.74},
+      .f64 = {.request = 1.88, .sector = 0.23, .slot = 2.86, .chain = 0.82, .start = 0.22}}},
     {"vector4",
-     {.f32 = {.sector = 1.24, .slot = 1.12, .row = 2.75, .chain = 0.39, .start = 0.38},
-      .f64 = {.sector = 1.37, .slot = 1.83, .chain = 0.83, .start = 0.42}}},
+     {.f32 = {.sector = 1.25, .slot = 2.17, .row = 2.68, .chain = 0.51, .start = 0.54},
+      .f64 = {.stream = 1.3, .sector = 1.4, .slot = 3.02, .chain = 1.1, .start = 0.69}}},
     {"vector8",
-     {.f32 = {.request = 0.25, .sector = 0.66, .slot = 0.72, .row = 6.1, .chain = 0.43, .start = 0.32},
-      .f64 = {.request = 0.2, .sector = 0.71, .slot = 1.31, .row = 4.05, .chain = 0.93, .start = 0.46}}},
+     {.f32 = {.request = 0.12, .sector = 0.85, .slot = 1.76, .row = 5.69, .chain = 0.56, .start = 0.53},
+      .f64 = {.sector = 0.94, .slot = 3.03, .row = 3.43, .chain = 1.37, .start = 0.62}}},
     {"vector16",
-     {.f32 = {.request = 0.42, .sector = 0.33, .slot = 0.64, .row = 11.7, .chain = 0.45, .start = 0.37},
-      .f64 = {.request = 0.18, .sector = 0.57, .slot = 1.15, .row = 8.6, .chain = 1.05, .start = 0.45}}},
+     {.f32 = {.request = 0.42, .sector = 0.21, .slot = 1.62, .row = 11.1, .chain = 0.58, .start = 0.52},
+      .f64 = {.sector = 0.77, .slot = 2.89, .row = 6.87, .chain = 1.56, .start = 0.61}}},
     {"vector32",
-     {.f32 = {.request = 0.49, .slot = 0.84, .row = 22.2, .chain = 0.46, .start = 0.38},
-      .f64 = {.request = 0.47, .slot = 0.86, .row = 18.6, .chain = 1.01, .start = 0.41}}},
+     {.f32 = {.request = 0.45, .sector = 0.08, .slot = 1.97, .row = 21.4, .chain = 0.6, .start = 0.52},
+      .f64 = {.request = 0.58, .slot = 2.01, .row = 17.3, .chain = 1.67, .start = 0.53}}},
 };
 constexpr PerWidth<Costs> stream_costs{
-    .f32 = {.request = 0.35, .sector = 0.59, .slot = 0.52, .row = 0.83, .chain = 0.51, .start = 0.7},
-    .f64 = {.request = 0.39, .sector = 0.55, .slot = 0.47, .row = 1.11, .chain = 0.69, .start = 0.67}};
+    .f32 = {.request = 0.31, .sector = 0.75, .slot = 1.16, .row = 0.85, .chain = 0.71, .start = 0.85},
+    .f64 = {.request = 0.24, .sector = 0.86, .slot = 1.73, .row = 0.53, .chain = 1.15, .start = 0.93}};
 constexpr PerWidth<Costs> speculative_costs{
-    .f32 = {.stream = 1.24, .sector = 0.82, .slot = 0.96, .row = 1.66, .start = 1.59},
-    .f64 = {.stream = 1.49, .request = 0.37, .sector = 0.25, .slot = 0.96, .row = 1.08, .start = 1.93}};
-constexpr double one_kernel_start = 0.9;  // of merge-block where it adds its carries itself
+    .f32 = {.stream = 1.26, .request = 0.27, .sector = 0.63, .slot = 1.55, .row = 1.65, .start = 1.91},
+    .f64 = {.stream = 1.33, .request = 0.52, .sector = 0.16, .slot = 2.18, .row = 1.57, .start = 2.16}};
+// Not fitted yet: merge-block's without its carries.
+constexpr PerWidth<Costs> long_costs{.f32 = {.request = 0.6, .sector = 0.5, .slot = 0.3, .start = 1.1},
+                                     .f64 = {.request = 0.6, .sector = 0.5, .slot = 0.3, .start = 1.1}};
+constexpr double min_long_mean = 128;  // entries per row for csr:long
 constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1},
                                     .f64 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1}};
 
@@ -68,10 +74,8 @@ class Predictor {
     const double shares = (static_cast<double>(rows.rows) + outlook_.entries()) /
                           (static_cast<double>(::weft::simt::block_threads) * merge_block_items);
     for (const VariantCosts& merge : merges) {
-      Costs costs = outlook_.of(merge.costs);
       const bool one_kernel = merge.name == "merge-block" && shares <= max_shares_of_one_kernel;
-      if (one_kernel) costs.start = one_kernel_start;
-      add(merge.name, costs, 0, one_kernel ? 1 : 2);
+      add(merge.name, outlook_.of(one_kernel ? one_kernel_costs : merge.costs), 0, one_kernel ? 1 : 2);
     }
     double lanes = 1;
     for (int k = 0; k < lane_choices; ++k, lanes *= 2) {
@@ -79,6 +83,12 @@ class Predictor {
       add(vectors[k].name, outlook_.of(vectors[k].costs), static_cast<double>(rows.longest_row) / lanes, 1);
     }
     work_.slots = outlook_.entries();
+    if (rows.mean_row >= min_long_mean) {
+      constexpr double piece = long_threads * long_entries_per_thread;
+      work_.slots = outlook_.entries() + piece * static_cast<double>(rows.rows);
+      add("long", outlook_.of(long_costs), 0, 1);
+      work_.slots = outlook_.entries();
+    }
     if (rows.longest_row <= Tuning::on(outlook_.device).stream_longest)
       add("stream", outlook_.of(stream_costs), static_cast<double>(rows.longest_row), 1);
     if (rows.empty_rows == 0) add("speculative", outlook_.of(speculative_costs), 0, 2);

@@ -58,7 +58,7 @@ std::vector<Index> find_shares(const std::vector<O>& offsets, int steps) {
   TestArray<O> given = test_array(offsets);
   TestArray<Index> ended(static_cast<std::size_t>(shares) + 1);
   simt::launch(WEFT_KERNEL(csr::csr_merge_search<O>), simt::blocks_for(shares + 1, threads), threads, 0, {}, rows,
-               entries, given.sent(), steps, shares, ended.sent());
+               entries, given.sent(), steps, shares, ended.sent(), static_cast<unsigned*>(nullptr));
   ended.fetch();
   return {ended.begin(), ended.end()};
 }

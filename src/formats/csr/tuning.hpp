@@ -40,8 +40,9 @@ inline constexpr int stream_entries_per_thread = 8;
 inline constexpr int merge_narrow_items = 2, merge_narrow_chunks = 16;  // entries per lane, and chunks per warp
 inline constexpr PerWidth<int> merge_wide_items{.f32 = 6, .f64 = 4};
 inline constexpr int merge_wide_chunks = 8;
-inline constexpr int merge_block_items = 6;  // steps per thread
-/// Up to so many shares the last block of csr:merge-block adds the carries of all.
-inline constexpr int max_shares_of_one_kernel = 1024;
+inline constexpr int long_threads = 256, long_entries_per_thread = 8;  // of a piece of csr:long
+inline constexpr int merge_block_items = 6;                            // steps per thread
+/// Up to so many shares the last block of csr:merge-block adds the carries of all, which it then can in one pass.
+inline constexpr int max_shares_of_one_kernel = 240;
 
 }  // namespace weft::csr

@@ -9,7 +9,7 @@
 // The one table of csr's variants: what the registry lists, and what the kernels are chosen by.
 namespace weft::csr {
 
-enum class Algorithm { by_rows, vector, stream, merge, speculative, hybrid };
+enum class Algorithm { by_rows, vector, stream, merge, speculative, hybrid, long_rows };
 /// csr_merge_warp with few and with many entries per lane, and csr_merge_block.
 enum class MergeKernel { by_rows, narrow, wide, block };
 
@@ -27,6 +27,7 @@ struct Variant {
 inline constexpr std::array variants{
     Variant{"auto", "chooses among these by the lengths of the rows, as plain csr does", Algorithm::by_rows, 0,
             MergeKernel::by_rows, true, false, true},
+    Variant{"long", "blocks share a row: few and long rows", Algorithm::long_rows},
     Variant{"merge", "equal shares of rows + entries, whatever the rows look like", Algorithm::merge, 0,
             MergeKernel::by_rows, true, false, true},
     Variant{"merge-block", "a share per block, summed from shared memory", Algorithm::merge, 0, MergeKernel::block},

@@ -10,8 +10,8 @@ namespace {
 
 // Fitted on an H200 (bench/NOTES.md).
 constexpr PerWidth<Costs> gpu_costs{
-    .f32 = {.row = 1.95, .chain = 0.16, .start = 0.81},
-    .f64 = {.slot = 0.26, .row = 1.9, .chain = 0.19, .start = 0.85},
+    .f32 = {.stream = 1.1, .row = 1.9, .chain = 0.2, .start = 1.02},
+    .f64 = {.stream = 1.1, .slot = 0.21, .row = 2, .chain = 0.24, .start = 1.05},
 };
 constexpr PerWidth<Costs> cpu_costs{.f32 = {.slot = 1, .start = 1}, .f64 = {.slot = 1, .start = 1}};
 constexpr double padding = 1.03;

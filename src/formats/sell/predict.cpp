@@ -9,8 +9,8 @@ namespace {
 
 // Fitted on an H200 (bench/NOTES.md).
 constexpr PerWidth<Costs> gpu_costs{
-    .f32 = {.request = 0.51, .sector = 0.74, .chain = 0.61, .start = 0.69},
-    .f64 = {.request = 0.48, .sector = 0.92, .chain = 0.68, .start = 0.62},
+    .f32 = {.request = 0.66, .sector = 0.52, .slot = 0.07, .chain = 0.83, .start = 0.84},
+    .f64 = {.request = 0.65, .sector = 0.62, .chain = 0.91, .start = 0.84},
 };
 constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 0.8, .start = 1},
                                     .f64 = {.request = 0.2, .sector = 0.2, .slot = 0.8, .start = 1}};
