@@ -40,8 +40,8 @@ inline std::shared_ptr<const Partition> in_order(const std::shared_ptr<const Par
 }
 
 /// Where the caller's rows or nodes are, as where the rows in this order are.
-inline std::shared_ptr<const Coordinates> in_order(const std::shared_ptr<const Coordinates>& coordinates,
-                                                   const Array<Index>& rows) {
+inline std::shared_ptr<const Coordinates> points_in_order(const std::shared_ptr<const Coordinates>& coordinates,
+                                                          const Array<Index>& rows) {
   if (!coordinates || rows.empty()) return coordinates;
   const auto dimensions = static_cast<std::size_t>(coordinates->dimensions);
   const std::size_t rows_per_point = rows.size() * dimensions / coordinates->points.size();
@@ -127,7 +127,7 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
     const Stopwatch transposing;
     const TransposedMatrix<V>& turned = source.transposed();
     Stored<V> other{.source = turned.matrix, .partition = in_order(parts, order.columns)};
-    if (square) other.coordinates = in_order(options.coordinates, order.columns);
+    if (square) other.coordinates = points_in_order(options.coordinates, order.columns);
     plan.positions = turned.positions;
     if (stored.order) {
       // What was the order of the rows is now that of the columns; the positions lead to the caller's values.

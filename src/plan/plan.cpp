@@ -161,7 +161,7 @@ Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options) {
     info.setup.order = ordering.seconds();
   }
   stored.partition = in_order(options.partition, order.rows);
-  stored.coordinates = in_order(options.coordinates, order.rows);
+  stored.coordinates = points_in_order(options.coordinates, order.rows);
   Built<V> forward;
   if (options.format == "auto") {
     forward = Chooser<V>(stored, options, device, info).choose();

@@ -87,9 +87,9 @@ TEST(Coordinates, HalveAGridIntoBricks) {
   EXPECT_LE(quality(rod, partition(rod, {.parts = 8, .coordinates = points(3, numbers)})).cut, 2 * 7 * 16 * 1.5);
 }
 
-TEST(Coordinates, AreTheSameOnEveryDeviceForAnyThreadsAndKeepTheLimit) {
+TEST(Coordinates, GiveTheSamePartsOnACpuAndAGpuWithinTheLimit) {
   test::Dice dice(5);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 80; ++round) {
     const int block = 1 + dice.below(3), dimensions = 1 + dice.below(3);
     std::vector<Index> lengths(static_cast<std::size_t>(1 + dice.below(300)));
     for (Index& length : lengths) length = dice.below(4) == 0 ? dice.below(60) : dice.below(4);
@@ -102,10 +102,10 @@ TEST(Coordinates, AreTheSameOnEveryDeviceForAnyThreadsAndKeepTheLimit) {
     SCOPED_TRACE("round " + std::to_string(round));
     require_coordinates(*given, matrix.rows, block);
     const auto run = [&] { return coordinate_parts(Pattern(matrix), block, *given, sizes, Pulse()); };
-    const Array<Index> expected = run_with_threads(1, run);
+    const Array<Index> expected = run();
     ASSERT_LE(std::ranges::max(sizes_of(expected, parts)), sizes.even_entries ? sizes.capacity : fewest);
-    for (const int threads : {2, 4}) ASSERT_TRUE(std::ranges::equal(run_with_threads(threads, run), expected));
-    ASSERT_TRUE(std::ranges::equal(on_emulator_parts(matrix, block, *given, sizes), expected));
+    ASSERT_TRUE(std::ranges::equal(run_with_threads(1, [&] { return on_emulator_parts(matrix, block, *given, sizes); }),
+                                   expected));
   }
 }
 
@@ -113,7 +113,8 @@ TEST(Coordinates, OfLargeMatricesAreTheSameForAnyThreads) {
   const Csr<double> matrix = read_matrix<double>("gen:poisson3d:40");
   const PartitionOptions options{.parts = 37, .even_entries = true, .coordinates = grid_points(40, 3)};
   const Partition one = run_with_threads(1, [&] { return partition(matrix, options); });
-  EXPECT_TRUE(same(run_with_threads(3, [&] { return partition(matrix, options); }), one));
+  for (const int threads : {2, 4})
+    EXPECT_TRUE(same(run_with_threads(threads, [&] { return partition(matrix, options); }), one)) << threads;
 }
 
 TEST(Coordinates, EvenEntriesWeighRows) {
@@ -219,8 +220,8 @@ TEST(Coordinates, ProgressRisesAndCancelEndsIt) {
 }
 
 TEST(Coordinates, OfAMeshCutLittle) {
-  const std::string mesh = "fem:" WEFT_SHARED_DATA "/meshes/channel.msh.xz:poisson:p1";
-  if (!std::filesystem::exists(WEFT_SHARED_DATA "/meshes/channel.msh.xz")) GTEST_SKIP() << "no shared meshes here";
+  const std::string mesh = "fem:" WEFT_SHARED_DATA "/meshes/flange.msh.xz:poisson:p1";
+  if (!std::filesystem::exists(WEFT_SHARED_DATA "/meshes/flange.msh.xz")) GTEST_SKIP() << "no shared meshes here";
   const Csr<double> matrix = read_matrix<double>(mesh);
   const auto given = std::make_shared<const Coordinates>(read_coordinates(mesh));
   const auto cut = [&](const PartitionOptions& options) {

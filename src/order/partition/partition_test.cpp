@@ -239,7 +239,7 @@ TEST(Metis, PrintsNothing) {
   for (const Index hubs : {1, 3, 5})
     for (const Index others : {0, 1, 2}) graphs.push_back({"hubs", with_hubs(600, hubs, others, 7)});
   for (const auto& [name, matrix] : graphs)
-    for (const Index parts : {2, 3, 7, 25, 39, 64, 150, 1000})
+    for (const Index parts : {3, 25, 39, 64, 150})
       for (const bool even_entries : {false, true}) {
         const PartitionOptions options{.parts = parts, .method = Partitioner::metis, .even_entries = even_entries};
         EXPECT_EQ(written_to_standard_output([&] { partition(matrix, options); }), "")

@@ -484,7 +484,8 @@ void DeviceSteps::refine(const Level& level, int number, int rounds, Parts& part
   refinement.loads = zeros<Load>(count);
   refinement.was_full = zeros<Index>(count);
   refinement.admitted = scratch_.take<Index>(count);
-  refinement.special_sums = zeros<Offset>(Offset(special_blocks) * count);
+  const unsigned blocks_for_special = std::min(special_blocks, 1 + static_cast<unsigned>(nodes) / 16);
+  refinement.special_sums = zeros<Offset>(Offset(blocks_for_special) * count);
   const Control fresh;
   refinement.control = scratch_.take<Control>(1);
   ::weft::detail::copy_to_device(device_, refinement.control, &fresh, sizeof fresh, {});
@@ -493,7 +494,7 @@ void DeviceSteps::refine(const Level& level, int number, int rounds, Parts& part
   for (int round = 0; round <= rounds; ++round) {
     const auto in_round = scratch_.mark();
     launch_lanes(WEFT_KERNEL(evaluate), nodes, refinement);
-    simt::launch(WEFT_KERNEL(evaluate_special), special_blocks, block_threads, 0, {}, refinement);
+    simt::launch(WEFT_KERNEL(evaluate_special), blocks_for_special, block_threads, 0, {}, refinement);
     simt::launch(WEFT_KERNEL(sum_cut), summing_blocks, block_threads, 0, {}, refinement);
     launch(WEFT_KERNEL(sum_excess), count, refinement);
     simt::launch(WEFT_KERNEL(decide), 1, 1, 0, {}, refinement.control, round, rounds);

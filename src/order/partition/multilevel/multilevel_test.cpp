@@ -30,21 +30,22 @@ Array<Index> on_emulator_parts(const Csr<double>& matrix, int block, const PartS
                                                         sizes, Pulse());
 }
 
-/// Parts of every node are the same on the CPU, with any number of threads, and on a GPU; no part has too many.
-void expect_same_parts(const Csr<double>& matrix, int block, const PartSizes& sizes) {
+/// Parts of every node are the same on a CPU and on a GPU; no part has too many. Returns them.
+Array<Index> expect_same_parts(const Csr<double>& matrix, int block, const PartSizes& sizes) {
+  set_threads(1);  // these are too small to be shared
   const NodeGraph graph = node_graph(Pattern(matrix), block);
-  if (graph.nodes < 2) return;
-  const Array<Index> expected = run_with_threads(1, [&] { return multilevel_parts(graph, sizes, Pulse()); });
-  for (const int threads : {2, 4}) {
-    const Array<Index> found = run_with_threads(threads, [&] { return multilevel_parts(graph, sizes, Pulse()); });
-    ASSERT_TRUE(std::ranges::equal(found, expected)) << threads << " threads";
+  Array<Index> parts;
+  if (graph.nodes >= 2) {
+    parts = multilevel_parts(graph, sizes, Pulse());
+    const Index limit = sizes.even_entries ? sizes.capacity : balanced_limit(graph.nodes, sizes);
+    EXPECT_LE(std::ranges::max(sizes_of(parts, sizes.parts)), limit);
+    EXPECT_TRUE(std::ranges::equal(on_emulator_parts(matrix, block, sizes), parts)) << "on the emulator";
   }
-  const Index limit = sizes.even_entries ? sizes.capacity : balanced_limit(graph.nodes, sizes);
-  ASSERT_LE(std::ranges::max(sizes_of(expected, sizes.parts)), limit);
-  ASSERT_TRUE(std::ranges::equal(on_emulator_parts(matrix, block, sizes), expected)) << "on the emulator";
+  set_threads(0);
+  return parts;
 }
 
-TEST(Multilevel, GivesTheSamePartsOnEveryDeviceForAnyThreads) {
+TEST(Multilevel, GivesTheSamePartsOnACpuAndAGpu) {
   std::vector<NamedGraph> graphs = kinds_of_graphs();
   graphs.push_back({"one-way chain", with_entries(60, [] {
                       std::vector<std::pair<Index, Index>> places;
@@ -52,28 +53,36 @@ TEST(Multilevel, GivesTheSamePartsOnEveryDeviceForAnyThreads) {
                       return places;
                     }())});
   graphs.push_back({"two nodes", with_entries(2, {{0, 1}})});
-  for (const auto& [name, matrix] : graphs)
-    for (const int block : {1, 3})
-      for (const bool even_entries : {false, true}) {
-        SCOPED_TRACE(name + ", block " + std::to_string(block) + (even_entries ? ", even entries" : ""));
-        const Index nodes = nodes_of(matrix.rows, block);
-        ASSERT_NO_FATAL_FAILURE(expect_same_parts(matrix, block, {5, nodes, even_entries}));
-        ASSERT_NO_FATAL_FAILURE(expect_same_parts(matrix, block, {13, (nodes + 12) / 13 + 1, even_entries}));
-      }
+  bool even_entries = false;
+  for (const auto& [name, matrix] : graphs) {
+    if (matrix.rows > 4000) continue;
+    for (const int block : {1, 3}) {
+      SCOPED_TRACE(name + ", block " + std::to_string(block) + (even_entries ? ", even entries" : ""));
+      const Index nodes = nodes_of(matrix.rows, block);
+      expect_same_parts(matrix, block, {5, nodes, even_entries});
+      expect_same_parts(matrix, block, {13, (nodes + 12) / 13 + 1, !even_entries});
+      even_entries = !even_entries;
+    }
+  }
 }
 
-TEST(Multilevel, GivesTheSamePartsForLargerGraphs) {  // of several levels, with hubs
-  const auto expect = [](const std::string& source, int block, Index parts) {
+TEST(Multilevel, GivesTheSamePartsForLargerGraphsAndAnyThreads) {  // of several levels, with hubs
+  const auto expect = [](const std::string& source, int block, Index parts, bool even_entries) {
     SCOPED_TRACE(source);
     const Csr<double> matrix = read_matrix<double>(source);
-    const Index nodes = nodes_of(matrix.rows, block);
-    for (const bool even_entries : {false, true}) expect_same_parts(matrix, block, {parts, nodes, even_entries});
+    const PartSizes sizes{parts, nodes_of(matrix.rows, block), even_entries};
+    const Array<Index> expected = expect_same_parts(matrix, block, sizes);
+    const NodeGraph graph = node_graph(Pattern(matrix), block);
+    for (const int threads : {2, 4})
+      EXPECT_TRUE(std::ranges::equal(run_with_threads(threads, [&] { return multilevel_parts(graph, sizes, Pulse()); }),
+                                     expected))
+          << threads << " threads";
   };
-  expect("gen:stencil27:20", 1, 12);
-  expect("gen:elasticity3d:14", 3, 7);
-  expect("gen:rmat:12", 1, 9);
-  expect("gen:circuit:6000", 1, 20);
-  expect("gen:arrow:3000", 1, 11);
+  expect("gen:stencil27:14", 1, 12, false);
+  expect("gen:elasticity3d:13", 3, 7, true);
+  expect("gen:rmat:12", 1, 9, true);
+  expect("gen:circuit:4500", 1, 16, false);
+  expect("gen:arrow:2500", 1, 11, true);
 }
 
 /// A random graph of a random kind: sparse or dense, with hubs or not, in several components or one.
@@ -92,14 +101,13 @@ Csr<double> random_graph(test::Dice& dice) {
 
 TEST(Multilevel, GivesTheSamePartsForRandomGraphs) {
   test::Dice dice(11);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const Csr<double> matrix = random_graph(dice);
     const int block = 1 + dice.below(4);
     const Index nodes = nodes_of(matrix.rows, block), parts = 2 + dice.below(std::max(1, nodes));
     const Index fewest = (nodes + parts - 1) / parts;
     SCOPED_TRACE("round " + std::to_string(round));
-    ASSERT_NO_FATAL_FAILURE(
-        expect_same_parts(matrix, block, {parts, fewest + dice.below(nodes - fewest + 1), dice.below(2) == 0}));
+    expect_same_parts(matrix, block, {parts, fewest + dice.below(nodes - fewest + 1), dice.below(2) == 0});
   }
 }
 
@@ -135,12 +143,12 @@ TEST(Multilevel, CutsAboutAsLittleAsMetisOnMeshes) {
   std::vector<Case> cases = {{"gen:poisson2d:100", 1, 9}, {"gen:poisson2d:100", 1, 25},
                              {"gen:poisson3d:30", 1, 20}, {"gen:poisson3d:30", 1, 100},
                              {"gen:stencil27:30", 1, 20}, {"gen:elasticity3d:18", 3, 12}};
-  const std::string mesh = WEFT_SHARED_DATA "/meshes/channel.msh.xz";
+  const std::string mesh = WEFT_SHARED_DATA "/meshes/flange.msh.xz";
   if (std::filesystem::exists(mesh)) cases.push_back({"fem:" + mesh + ":poisson:p1", 1, 60});
-  for (const auto& [source, block, parts] : cases)
+  for (const auto& [source, block, parts] : cases) {
+    const Csr<double> natural = read_matrix<double>(source);
     for (const bool shuffled : {false, true}) {
       if (shuffled && block > 1) continue;  // shuffled rows have no nodes any more
-      const Csr<double> natural = read_matrix<double>(source);
       const Csr<double> matrix = shuffled ? shuffle(natural, 5) : natural;
       const double ratio =
           cut_by(matrix, Partitioner::multilevel, parts, block) / cut_by(matrix, Partitioner::metis, parts, block);
@@ -148,10 +156,11 @@ TEST(Multilevel, CutsAboutAsLittleAsMetisOnMeshes) {
                 << "\n";
       EXPECT_LE(ratio, 1.15) << source;
     }
+  }
 }
 
 TEST(Multilevel, ProgressRisesOnTheDeviceAndCancelEndsIt) {
-  const Csr<double> matrix = read_matrix<double>("gen:stencil27:14");
+  const Csr<double> matrix = read_matrix<double>("gen:stencil27:8");
   const Device device = Device::emulator();
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   const DeviceBuffer<Index> columns(device, matrix.columns);
@@ -163,7 +172,7 @@ TEST(Multilevel, ProgressRisesOnTheDeviceAndCancelEndsIt) {
       .offsets = offsets.data(),
       .columns = columns.data(),
       .symmetric = true},
-     {.parts = 8, .capacity = matrix.rows}, Pulse(progress));
+     {.parts = 4, .capacity = matrix.rows}, Pulse(progress));
   };
   double last = 0;
   int calls = 0;
