@@ -10,6 +10,7 @@
 
 #include "bench/report/numbers.hpp"
 #include "core/atomic_file.hpp"
+#include "order/partition/coordinates.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 
@@ -87,13 +88,15 @@ Csr<V> load(const std::string& source, const ReadingOptions& reading) {
 }
 
 template <Value V>
-void save(const std::string& path, const Csr<V>& matrix, const std::string& format,
-          const std::shared_ptr<const Partition>& partition, std::optional<Device> device) {
+void save(const std::string& path, const Csr<V>& matrix, const std::string& format, const GivenParts& parts,
+          std::optional<Device> device) {
   const bool packed = format != "csr";
+  const auto partition = parts.read_partition(matrix.rows);
+  const auto coordinates = parts.read_coordinates(matrix.rows);
   {
     ProgressBar bar("writing " + path);
     if (packed)
-      write_weft_as<V>(path, matrix, format, bar.callback(), partition, device);
+      write_weft_as<V>(path, matrix, format, bar.callback(), partition, device, coordinates);
     else
       write_matrix<V>(path, matrix, bar.callback());
   }
@@ -101,24 +104,39 @@ void save(const std::string& path, const Csr<V>& matrix, const std::string& form
                    with_noun(matrix.nonzeros(), "nonzero"), packed ? " as " + format : ""));
 }
 
-#define WEFT_INSTANTIATE(V)                                                    \
-  template Csr<V> load<V>(const std::string&, const ReadingOptions&);          \
-  template void save<V>(const std::string&, const Csr<V>&, const std::string&, \
-                        const std::shared_ptr<const Partition>&, std::optional<Device>);
+#define WEFT_INSTANTIATE(V)                                                                       \
+  template Csr<V> load<V>(const std::string&, const ReadingOptions&);                             \
+  template void save<V>(const std::string&, const Csr<V>&, const std::string&, const GivenParts&, \
+                        std::optional<Device>);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
-void GivenPartition::add_to(CLI::App& parser) {
+void GivenParts::add_to(CLI::App& parser) {
+  CLI::Option* const given =
+      parser
+          .add_option(
+              "--partition", partition,
+              "parts for the formats that keep rows in parts, as 'weft partition' writes them; other formats do not "
+              "look at it (default: such a format finds its own)")
+          ->type_name("FILE");
   parser
       .add_option(
-          "--partition", path,
-          "parts for the formats that keep rows in parts, as 'weft partition' writes them; other formats do not "
-          "look at it (default: such a format finds its own)")
-      ->type_name("FILE");
+          "--coordinates", coordinates,
+          "where the rows or nodes are, a point per line, or fem:MESH:...: such a format then halves the points "
+          "instead of searching for parts")
+      ->type_name("FILE")
+      ->excludes(given);
 }
 
-std::shared_ptr<const Partition> GivenPartition::read(Index rows) const {
-  if (path.empty()) return nullptr;
-  return std::make_shared<const Partition>(read_partition(path, rows));
+std::shared_ptr<const Partition> GivenParts::read_partition(Index rows) const {
+  if (partition.empty()) return nullptr;
+  return std::make_shared<const Partition>(weft::read_partition(partition, rows));
+}
+
+std::shared_ptr<const Coordinates> GivenParts::read_coordinates(Index rows) const {
+  if (coordinates.empty()) return nullptr;
+  auto found = std::make_shared<const Coordinates>(weft::read_coordinates(coordinates));
+  ordering::require_coordinates_of_nodes(*found, rows);
+  return found;
 }
 
 Device usable_device(const std::string& name) {

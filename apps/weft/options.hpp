@@ -51,20 +51,24 @@ struct ReadingOptions {
 template <Value V>
 Csr<V> load(const std::string& source, const ReadingOptions& reading);
 
-/// Writes a matrix under a progress bar, and notes that it did. `format`, `partition` and `device` (to
+/// `--partition FILE` and `--coordinates FILE`, for formats that keep rows in parts.
+struct GivenParts {
+  std::string partition;
+  std::string coordinates;
+
+  void add_to(CLI::App& parser);
+  bool empty() const { return partition.empty() && coordinates.empty(); }
+  std::string option() const { return partition.empty() ? "--coordinates" : "--partition"; }  ///< that was given
+  /// None when no file was named.
+  std::shared_ptr<const Partition> read_partition(Index rows) const;
+  std::shared_ptr<const Coordinates> read_coordinates(Index rows) const;
+};
+
+/// Writes a matrix under a progress bar, and notes that it did. `format`, `parts` and `device` (to
 /// store for) are for .weft files.
 template <Value V>
 void save(const std::string& path, const Csr<V>& matrix, const std::string& format = "csr",
-          const std::shared_ptr<const Partition>& partition = nullptr, std::optional<Device> device = {});
-
-/// `--partition FILE`, for formats that keep rows in parts.
-struct GivenPartition {
-  std::string path;
-
-  void add_to(CLI::App& parser);
-  /// None when no file was named.
-  std::shared_ptr<const Partition> read(Index rows) const;
-};
+          const GivenParts& parts = {}, std::optional<Device> device = {});
 
 /// Calls work.operator()<float>() or <double>().
 template <class Work>

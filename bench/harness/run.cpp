@@ -63,6 +63,7 @@ class Contest {
                                                                  .format = name,
                                                                  .order = options_.order,
                                                                  .partition = options_.partition,
+                                                                 .coordinates = options_.coordinates,
                                                                  .products = options_.products,
                                                                  .allow_nondeterministic = true,
                                                                  .progress = patience()}));

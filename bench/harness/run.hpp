@@ -12,10 +12,11 @@ namespace weft::bench {
 
 struct RunOptions {
   Device device;
-  std::vector<std::string> formats = {};                 ///< names and variants, see `formats_for`
-  Ordering order = Ordering::none;                       ///< in which the formats store the matrix
-  std::shared_ptr<const Partition> partition = nullptr;  ///< for formats that keep rows in parts
-  std::string peers = "none";                            ///< see `find_peers`
+  std::vector<std::string> formats = {};                     ///< names and variants, see `formats_for`
+  Ordering order = Ordering::none;                           ///< in which the formats store the matrix
+  std::shared_ptr<const Partition> partition = nullptr;      ///< for formats that keep rows in parts
+  std::shared_ptr<const Coordinates> coordinates = nullptr;  ///< for the same, to find parts by
+  std::string peers = "none";                                ///< see `find_peers`
   std::int64_t products = 1000;  ///< that are to come: what `auto` and peers that tune themselves plan for
   double seconds = 0.5;
   int groups = 11;

@@ -46,12 +46,14 @@ WEFT_API void write_weft(const std::string& path, const Csr<V>& matrix, Progress
 /// The same, with the matrix in a format that says it is storable (see formats.hpp), with numbers if you like:
 /// "bro-ell:h=64"; "csr" is what write_weft does. `load_plan` takes it up as it is stored. Throws Error(unsupported),
 /// naming the formats that can be stored, for another one, and what the format refuses.
-/// A format that keeps the rows in parts takes those of `partition`, if there is one. One whose storage depends on the
-/// device stores for `device`, which need not be there; without one for a GPU if there is one here, else for the CPU.
+/// A format that keeps the rows in parts takes those of `partition`, if there is one, or finds them by `coordinates`.
+/// One whose storage depends on the device stores for `device`, which need not be there; without one for a GPU if there
+/// is one here, else for the CPU.
 template <Value V>
 WEFT_API void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format,
                             Progress progress = {}, const std::shared_ptr<const Partition>& partition = nullptr,
-                            std::optional<Device> device = {});
+                            std::optional<Device> device = {},
+                            const std::shared_ptr<const Coordinates>& coordinates = nullptr);
 
 /// Reads whatever `source` names: `gen:NAME:ARGS` and `fem:MESH:...` are generated (see generate.hpp), anything else is
 /// a file, recognised by its content.

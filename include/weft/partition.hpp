@@ -12,10 +12,10 @@ namespace weft {
 
 /// Ways to put the rows of a matrix into parts.
 enum class Partitioner {
-  automatic,    ///< coordinates where they are given, else multilevel; contiguous for a matrix that is not square
+  automatic,    ///< coordinates where they are given; else multilevel, or contiguous if the matrix is not square
   multilevel,   ///< Weft's own, parallel: halves of a coarse graph, refined on finer and finer ones. Square matrices
   metis,        ///< METIS's k-way partitioning, on one core. Square matrices, builds with METIS
-  coordinates,  ///< halves of the points that the rows are at, see PartitionOptions::coordinates
+  coordinates,  ///< halves of the points that the rows are at, see PartitionOptions::coordinates; any matrix
   contiguous,   ///< rows as they stand, cut into equal pieces; any matrix
 };
 
@@ -44,17 +44,19 @@ struct PartitionOptions {
   Partitioner method = Partitioner::automatic;
   /// Make the entries of the parts even, not their rows; most_rows still holds. Not for `contiguous`.
   bool even_entries = false;
-  /// Found once by the mesher, they save the search for parts: they are halved, and nothing is refined.
+  /// Where the rows are. The mesher knows, and then no search is needed: they are halved, and nothing is refined.
   std::shared_ptr<const Coordinates> coordinates = nullptr;
   Progress progress = {};
 };
 
 /// Finds parts of about equally many rows with few entries between them: cuts in the graph of A + A^T, whatever the
-/// values. The same for the same matrix and options, for any number of threads, as long as nobody else in the process
-/// calls std::rand meanwhile, which METIS draws from. Throws Error(invalid_argument) for negative numbers or when a
-/// node's rows are more than most_rows, Error(unsupported) for metis and grow of a matrix that is not square and for
-/// metis where the build or METIS's numbers cannot, Error(cancelled) when the progress callback asks to stop. METIS
-/// itself cannot be stopped: it then runs to its end on a thread of its own, and its result is dropped.
+/// values. The same for the same matrix and options, for any number of threads, and for metis as long as nobody else in
+/// the process calls std::rand meanwhile. Throws Error(invalid_argument) for negative numbers, when a node's rows are
+/// more than most_rows, and for coordinates that are missing, not finite, or of another number of rows or nodes;
+/// Error(unsupported) for multilevel and metis of a matrix that is not square and for metis where the build or METIS's
+/// numbers cannot; Error(cancelled) when the progress callback asks to stop. METIS itself cannot be stopped: it then
+/// runs to its end on a thread of its own, and its result is dropped. Where it could only complain, metis is
+/// multilevel: few nodes per part, or few heavy ones.
 template <Value V>
 WEFT_API Partition partition(const Csr<V>& matrix, const PartitionOptions& options);
 
@@ -88,5 +90,11 @@ WEFT_API Partition read_partition(const std::string& path, Index rows);
 
 /// Writes such a file; atomic, packed when the name ends in .gz.
 WEFT_API void write_partition(const std::string& path, const Partition& partition);
+
+/// Reads where rows or nodes are: a file with a point per line, 1 to 3 numbers between blanks (plain, .gz or .xz), in
+/// which blank lines and lines that begin with % or # are passed over; or "fem:MESH:...", as read_matrix takes it: the
+/// nodes of that matrix. Throws Error(parse) that starts with "file:line:" for a bad file, Error(io) when it cannot be
+/// read, and what generate throws.
+WEFT_API Coordinates read_coordinates(const std::string& source);
 
 }  // namespace weft

@@ -52,8 +52,8 @@ struct PlanOptions {
   /// For formats that keep the rows in parts: take these, in your numbering of the rows. None: they find their own.
   /// Other formats do not look at it.
   std::shared_ptr<const Partition> partition = nullptr;
-  /// Where your rows (or nodes) are in space, if you know: formats that keep the rows in parts then need no search for
-  /// them. Other formats do not look at it. `partition` goes first.
+  /// Where your rows are in space, or your nodes of equally many rows, if you know: formats that keep the rows in parts
+  /// then need no search for them. Other formats do not look at it, nor does anyone where `partition` is given.
   std::shared_ptr<const Coordinates> coordinates = nullptr;
   std::int64_t products = 1000;  ///< how often you will multiply: more products pay for a more expensive set-up
   bool transpose = false;        ///< you will also multiply by the transposed matrix

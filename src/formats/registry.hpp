@@ -29,6 +29,8 @@ struct BuildOptions {
   std::map<std::string, std::int64_t> parameters = {};  ///< as given by the user; in their ranges
   /// Of the rows of the matrix to build (and its columns alike, if it is square); none: find one, if you need one.
   std::shared_ptr<const Partition> partition = nullptr;
+  /// Where the rows are, or nodes of equally many rows: to find a partition by, if none is given.
+  std::shared_ptr<const Coordinates> coordinates = nullptr;
   std::optional<Device> store_for =
       {};                       ///< in `store`: the device that will load it; it may not be there. None: choose
   SetupTimes* times = nullptr;  ///< where the builder adds what it spent on a partition; null: nobody wants to know

@@ -161,8 +161,33 @@ Csr<V> assemble(const Mesh& mesh, Equation equation, Order order, const Progress
                             : Assembly<V, 3, 10>(mesh, nodes, springs).run(progress);
 }
 
-template <Value V>
-Csr<V> fem(std::string_view text, const Progress& progress) {
+Coordinates coordinates_of(const Mesh& mesh, Order order) {
+  const Nodes nodes = order == Order::p1 ? corner_nodes(mesh) : corner_and_edge_nodes(mesh);
+  Coordinates result{3, Array<double>(static_cast<std::size_t>(3 * nodes.count))};
+  const auto put = [&](Index node, const Point& point) {
+    std::ranges::copy(point, result.points.data() + 3 * Offset(node));
+  };
+  for (std::size_t i = 0; i < mesh.points.size(); ++i) put(static_cast<Index>(i), mesh.points[i]);
+  if (order == Order::p1) return result;
+  for (std::size_t element = 0; element < mesh.tetrahedra.size(); ++element)
+    for (std::size_t edge = 0; edge < tetrahedron_edges.size(); ++edge) {
+      const auto [from, to] = tetrahedron_edges[edge];
+      const Point& a = mesh.points[mesh.tetrahedra[element][from]];
+      const Point& b = mesh.points[mesh.tetrahedra[element][to]];
+      put(nodes.of_elements[element * 10 + 4 + edge], {(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2});
+    }
+  return result;
+}
+
+namespace {
+
+struct Problem {
+  Mesh mesh;
+  Equation equation;
+  Order order;
+};
+
+Problem read_problem(std::string_view text) {
   const std::string_view order = last_word(text, "the equation and the order");
   const std::string_view equation = last_word(text, "the equation or the order");
   if (order != "p1" && order != "p2")
@@ -171,9 +196,21 @@ Csr<V> fem(std::string_view text, const Progress& progress) {
     refuse("the equation " + io::quoted(equation) + " is neither poisson nor elasticity" +
            did_you_mean(equation, {"poisson", "elasticity"}));
   if (text.empty()) refuse("the mesh is missing");
-  const Mesh mesh = read_gmsh(std::string(text));
-  return assemble<V>(mesh, equation == "poisson" ? Equation::poisson : Equation::elasticity,
-                     order == "p1" ? Order::p1 : Order::p2, progress);
+  return {read_gmsh(std::string(text)), equation == "poisson" ? Equation::poisson : Equation::elasticity,
+          order == "p1" ? Order::p1 : Order::p2};
+}
+
+}  // namespace
+
+template <Value V>
+Csr<V> fem(std::string_view text, const Progress& progress) {
+  const Problem problem = read_problem(text);
+  return assemble<V>(problem.mesh, problem.equation, problem.order, progress);
+}
+
+Coordinates fem_coordinates(std::string_view text) {
+  const Problem problem = read_problem(text);
+  return coordinates_of(problem.mesh, problem.order);
 }
 
 #define WEFT_INSTANTIATE(V)                                  \

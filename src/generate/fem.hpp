@@ -1,5 +1,6 @@
 #pragma once
 #include <weft/csr.hpp>
+#include <weft/partition.hpp>
 #include <weft/runtime.hpp>
 
 #include <string_view>
@@ -17,6 +18,10 @@ inline constexpr const char* fem_arguments = "MESH.msh:poisson|elasticity:p1|p2"
 /// Makes the matrix of "fem:TEXT", TEXT as fem_arguments says.
 template <Value V>
 Csr<V> fem(std::string_view text, const Progress& progress);
+
+/// Where the nodes of the same matrix are.
+Coordinates fem_coordinates(std::string_view text);
+Coordinates coordinates_of(const Mesh& mesh, Order order);
 
 /// Assembles the stiffness matrix of a mesh: one unknown a node (Poisson) or three (elasticity: modulus 1, Poisson's
 /// ratio 0.3), linear or quadratic shape functions, exact integrals. Unknowns follow the mesh's nodes; quadratic

@@ -295,5 +295,17 @@ TEST(Fem, SharedMeshesAreReadPacked) {
   EXPECT_TRUE(testing::is_symmetric(matrix));
 }
 
+TEST(Fem, CoordinatesAreThoseOfTheNodes) {
+  for (const Order order : {Order::p1, Order::p2}) {
+    const std::string source =
+        testing::mesh_file("cube-4.1.msh") + (order == Order::p1 ? ":poisson:p1" : ":poisson:p2");
+    const Coordinates found = read_coordinates("fem:" + source);
+    const std::vector<Point> expected = places(read_gmsh(testing::mesh_file("cube-4.1.msh")), order);
+    ASSERT_EQ(found.dimensions, 3);
+    ASSERT_EQ(found.points.size(), 3 * expected.size());
+    for (std::size_t i = 0; i < found.points.size(); ++i) EXPECT_EQ(found.points[i], expected[i / 3][i % 3]) << i;
+  }
+}
+
 }  // namespace
 }  // namespace weft::generation

@@ -5,6 +5,7 @@
 #include "core/parallel.hpp"
 #include "core/timer.hpp"
 #include "formats/registry.hpp"
+#include "order/partition/coordinates.hpp"
 #include "plan/plan_state.hpp"
 #include "plan/reordered.hpp"
 
@@ -26,6 +27,7 @@ struct Stored {
   std::shared_ptr<VectorOrder<V>> order = nullptr;       // none: in the caller's order
   Array<Offset> positions = {};                          // entry of `source` -> entry of the caller's; empty: the same
   std::shared_ptr<const Partition> partition = nullptr;  // of the rows of `source`; none: formats find their own
+  std::shared_ptr<const Coordinates> coordinates = nullptr;  // of the rows of `source`, or its nodes
 };
 
 /// A partition of the caller's rows as one of the rows in this order.
@@ -35,6 +37,20 @@ inline std::shared_ptr<const Partition> in_order(const std::shared_ptr<const Par
   auto result = std::make_shared<Partition>(Partition{partition->parts, Array<Index>(rows.size())});
   for (std::size_t i = 0; i < rows.size(); ++i) result->part_of[i] = partition->part_of[rows[i]];
   return result;
+}
+
+/// Where the caller's rows or nodes are, as where the rows in this order are.
+inline std::shared_ptr<const Coordinates> points_in_order(const std::shared_ptr<const Coordinates>& coordinates,
+                                                          const Array<Index>& rows) {
+  if (!coordinates || rows.empty()) return coordinates;
+  const auto dimensions = static_cast<std::size_t>(coordinates->dimensions);
+  const std::size_t rows_per_point = rows.size() * dimensions / coordinates->points.size();
+  Array<double> points(rows.size() * dimensions);
+  parallel_for(static_cast<std::int64_t>(rows.size()), 1 << 15, [&](std::int64_t i) {
+    const std::size_t from = static_cast<std::size_t>(rows[i]) / rows_per_point * dimensions;
+    std::copy_n(coordinates->points.data() + from, dimensions, points.data() + i * coordinates->dimensions);
+  });
+  return std::make_shared<Coordinates>(Coordinates{coordinates->dimensions, std::move(points)});
 }
 
 /// The way back.
@@ -67,6 +83,7 @@ Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device devic
                                                            .progress = progress,
                                                            .parameters = choice.parameters,
                                                            .partition = stored.partition,
+                                                           .coordinates = stored.coordinates,
                                                            .times = &built.times});
   if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
   synchronize(device);
@@ -101,14 +118,16 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
 
   PlanState<V> plan;
   if (options.transpose) {
-    // A partition is of rows and columns alike only where the matrix is square. What was found for the rows is not
-    // looked for again.
+    // A partition is of rows and columns alike only where the matrix is square, and so are coordinates. What was found
+    // for the rows is not looked for again.
+    const bool square = info.rows == info.cols;
     std::shared_ptr<const Partition> parts;
-    if (info.rows == info.cols)
+    if (square)
       parts = options.partition ? options.partition : in_callers_numbering(forward.op->partition(), order.rows);
     const Stopwatch transposing;
     const TransposedMatrix<V>& turned = source.transposed();
     Stored<V> other{.source = turned.matrix, .partition = in_order(parts, order.columns)};
+    if (square) other.coordinates = points_in_order(options.coordinates, order.columns);
     plan.positions = turned.positions;
     if (stored.order) {
       // What was the order of the rows is now that of the columns; the positions lead to the caller's values.

@@ -14,6 +14,7 @@ Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options) {
   if (options.products < 1) throw Error(ErrorCode::invalid_argument, "products must be 1 or more");
   require_usable(device);
   if (options.partition) require_partition(*options.partition, source.rows());
+  if (options.coordinates) ordering::require_coordinates_of_nodes(*options.coordinates, source.rows());
 
   PlanInfo info;
   info.ordering = options.order;
@@ -27,6 +28,7 @@ Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options) {
     info.setup.order = ordering.seconds();
   }
   stored.partition = in_order(options.partition, order.rows);
+  stored.coordinates = points_in_order(options.coordinates, order.rows);
   Built<V> forward;
   if (options.format == "auto") {
     forward = choose(stored, options, device, info);

@@ -273,5 +273,34 @@ TEST(Plan, APartitionFollowsTheOrderOfTheRows) {
   EXPECT_THAT(std::vector<Index>(moved->part_of.begin(), moved->part_of.end()), ::testing::ElementsAre(0, 1, 0, 2));
 }
 
+TEST(Plan, CoordinatesMustBeOfTheRowsOrOfNodes) {
+  const Csr<double> matrix = tridiagonal(4);
+  const auto refusal = [&](Coordinates given) {
+    const PlanOptions options{.format = "csr", .coordinates = std::make_shared<Coordinates>(std::move(given))};
+    return error_of([&] { plan(matrix, options); }, ErrorCode::invalid_argument);
+  };
+  EXPECT_EQ(
+      refusal({1, {0.0, 1.0, 2.0}}),
+      "there are coordinates of 3 points, but the matrix has 4 rows; give a point per row, or per node of equally "
+      "many rows");
+  EXPECT_THAT(refusal({1, {0.0, 1.0, 2.0, std::nan("")}}), HasSubstr("must be finite, but point 3 has"));
+  EXPECT_EQ(refusal({1, {0.0, 1.0, 2.0, 3.0}}), "no error");
+  EXPECT_EQ(refusal({3, {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}}), "no error");
+}
+
+TEST(Plan, CoordinatesFollowTheOrderOfTheRows) {
+  const auto per_row = std::make_shared<const Coordinates>(Coordinates{2, {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}});
+  EXPECT_EQ(points_in_order(per_row, {}), per_row);
+  EXPECT_EQ(points_in_order(nullptr, {3, 2, 0, 1}), nullptr);
+  const auto moved = points_in_order(per_row, {3, 2, 0, 1});
+  EXPECT_EQ(moved->dimensions, 2);
+  EXPECT_THAT(std::vector<double>(moved->points.begin(), moved->points.end()),
+              ::testing::ElementsAre(3.0, 3.5, 2.0, 2.5, 0.0, 0.5, 1.0, 1.5));
+  const auto per_node = std::make_shared<const Coordinates>(Coordinates{1, {7.0, 8.0}});
+  const auto rows = points_in_order(per_node, {3, 1, 0, 2});
+  EXPECT_THAT(std::vector<double>(rows->points.begin(), rows->points.end()),
+              ::testing::ElementsAre(8.0, 7.0, 7.0, 8.0));
+}
+
 }  // namespace
 }  // namespace weft

@@ -21,7 +21,7 @@ std::optional<Plan<V>> plan_as_stored(const io::Packed<V>& packed, const Format&
   const Stopwatch loading;
   Loaded<V> loaded = format.storing.get<V>().load(
       packed.arrays, packed.matrix, {.device = device, .progress = options.progress, .partition = options.partition});
-  if (options.partition && loaded.op->partition()) return std::nullopt;
+  if ((options.partition || options.coordinates) && loaded.op->partition()) return std::nullopt;
   built.op = std::move(loaded.op);
   synchronize(device);
   built.times.encode = loading.seconds();
@@ -51,6 +51,7 @@ LoadedPlan<V> load_plan_and_matrix(const std::string& path, const PlanOptions& o
   }
   io::Packed<V> packed = io::unpack<V>(container, *format);
   if (options.partition) require_partition(*options.partition, packed.matrix.rows);
+  if (options.coordinates) ordering::require_coordinates_of_nodes(*options.coordinates, packed.matrix.rows);
   PlanOptions anew = options;
   if ((options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none) {
     if (auto planned = plan_as_stored(packed, *format, options, watch))

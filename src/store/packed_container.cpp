@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
+#include "order/partition/coordinates.hpp"
 #include "sparse/canonical.hpp"
 #include "store/csr_container.hpp"
 
@@ -95,8 +96,10 @@ WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 template <Value V>
 void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::string& format, Progress progress,
-                   const std::shared_ptr<const Partition>& partition, std::optional<Device> device) {
+                   const std::shared_ptr<const Partition>& partition, std::optional<Device> device,
+                   const std::shared_ptr<const Coordinates>& coordinates) {
   if (partition) require_partition(*partition, matrix.rows);
+  if (coordinates) ordering::require_coordinates_of_nodes(*coordinates, matrix.rows);
   const FormatName name = parse_format(format);
   if (name.format->name == io::csr_kind) return write_weft(path, matrix, std::move(progress));
   const Format* const found = io::storable_format(name.format->name);
@@ -111,6 +114,7 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                                                                      .variant = name.variant,
                                                                      .parameters = name.parameters,
                                                                      .partition = partition,
+                                                                     .coordinates = coordinates,
                                                                      .store_for = device});
   const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols, matrix.symmetry);
   io::ContainerWriter writer;
@@ -124,7 +128,8 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
 
 #define WEFT_INSTANTIATE(V)                                                                       \
   template void write_weft_as<V>(const std::string&, const Csr<V>&, const std::string&, Progress, \
-                                 const std::shared_ptr<const Partition>&, std::optional<Device>);
+                                 const std::shared_ptr<const Partition>&, std::optional<Device>,  \
+                                 const std::shared_ptr<const Coordinates>&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

@@ -41,7 +41,7 @@ struct BenchOptions {
   std::string paper;
   std::string formats = "all";
   std::string order = "none";
-  GivenPartition partition;
+  GivenParts parts;
   std::string device = "cpu";
   std::string peers = "none";
   std::string json;
@@ -132,7 +132,8 @@ class Session {
  private:
   template <Value V>
   void measure_matrix(const std::string& source, const Csr<V>& matrix) {
-    const std::shared_ptr<const Partition> partition = options_.partition.read(matrix.rows);
+    const std::shared_ptr<const Partition> partition = options_.parts.read_partition(matrix.rows);
+    const std::shared_ptr<const Coordinates> coordinates = options_.parts.read_coordinates(matrix.rows);
     if (report_.cases.empty()) {  // not before there is something to measure
       report_.bandwidth = measure_bandwidth(report_.device);
       if (shows_tables_) print(heading(report_));
@@ -146,6 +147,7 @@ class Session {
                                 .formats = formats_,
                                 .order = parse_ordering(options_.order),
                                 .partition = partition,
+                                .coordinates = coordinates,
                                 .peers = options_.peers,
                                 .products = options_.products,
                                 .seconds = options_.seconds,
@@ -183,7 +185,7 @@ int judge(bool correct, const char* sentence) {
 /// What a paper measures is fixed, but for the matrices.
 int run_paper(const BenchOptions& options) {
   if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
-      !options.svg.empty() || options.order != "none" || !options.partition.path.empty())
+      !options.svg.empty() || options.order != "none" || !options.parts.empty())
     throw UsageError("--paper goes with --device, --type, --seconds, --repeat, --seed and --json only");
   const bench::Paper& paper = *std::ranges::find(bench::papers(), options.paper, &bench::Paper::name);
   std::vector<ValueType> types = paper.types;
@@ -227,8 +229,9 @@ int run(const BenchOptions& options) {
   if (!options.folder.empty() && options.suite != "real" && options.suite != "gpu")
     throw UsageError("--folder goes with --suite real (matrices) and --suite gpu (meshes)");
   const std::vector<std::string> sources = sources_of(options);
-  if (!options.partition.path.empty() && sources.size() != 1)
-    throw UsageError(fmt::format("--partition is of one matrix, but there are {} to measure", sources.size()));
+  if (!options.parts.empty() && sources.size() != 1)
+    throw UsageError(
+        fmt::format("{} is of one matrix, but there are {} to measure", options.parts.option(), sources.size()));
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
@@ -286,7 +289,7 @@ Command add_bench(CLI::App& tool) {
       ->add_option("--order", options->order,
                    "store the matrices in another order: " + bench::one_of_orderings() + " (default none)")
       ->type_name("ORDERING");
-  options->partition.add_to(*parser);
+  options->parts.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser
       ->add_option("--peers", options->peers,

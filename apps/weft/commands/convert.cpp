@@ -14,13 +14,13 @@ struct ConvertOptions {
   std::string output;
   std::string format = "csr";
   std::string device;
-  GivenPartition partition;
+  GivenParts parts;
 };
 
 template <Value V>
 int convert_file(const ConvertOptions& options, std::optional<Device> device) {
   const Csr<V> matrix = load<V>(options.source, options.reading);
-  save(options.output, matrix, options.format, options.partition.read(matrix.rows), device);
+  save(options.output, matrix, options.format, options.parts, device);
   return success;
 }
 
@@ -50,7 +50,7 @@ Command add_convert(CLI::App& tool) {
       ->add_option("--device", options->device,
                    "what ehyb is stored for: cpu or gpu, there or not (default gpu if there is one, else cpu)")
       ->type_name("DEVICE");
-  options->partition.add_to(*parser);
+  options->parts.add_to(*parser);
   options->reading.add_to(*parser);
   options->common.add_to(*parser);
   parser->footer(

@@ -32,6 +32,7 @@ struct PartitionCommand {
   std::int64_t most_rows = 0;
   std::string block = "auto";
   std::string method = "automatic";
+  std::string coordinates;
   std::string output;
   bool json = false;
 };
@@ -56,6 +57,16 @@ int block_rows(const std::string& text) {
   if (error != std::errc{} || stopped != text.data() + text.size() || rows < 1)
     throw UsageError(fmt::format("--block is 'auto' or the rows of a node, 1 or more, not '{}'", text));
   return rows;
+}
+
+/// As the number of points shows, or else the matrix.
+template <Value V>
+int rows_per_node(const Csr<V>& matrix, const Coordinates* coordinates) {
+  if (coordinates && !coordinates->points.empty()) {
+    const auto points = static_cast<Offset>(coordinates->points.size()) / coordinates->dimensions;
+    if (points < matrix.rows && matrix.rows % points == 0) return static_cast<int>(matrix.rows / points);
+  }
+  return find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data()).size;
 }
 
 std::string as_text(const PartitionCommand& command, const Summary& summary) {
@@ -98,8 +109,9 @@ int run_for(const PartitionCommand& command) {
                            .most_rows = static_cast<Index>(command.most_rows),
                            .block = block_rows(command.block),
                            .method = parse_partitioner(command.method)};
-  if (options.block == 0)
-    options.block = find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data()).size;
+  if (!command.coordinates.empty())
+    options.coordinates = std::make_shared<const Coordinates>(read_coordinates(command.coordinates));
+  if (options.block == 0) options.block = rows_per_node(matrix, options.coordinates.get());
   summary.block = options.block;
   Partition found;
   {
@@ -151,12 +163,18 @@ Command add_partition(CLI::App& tool) {
   std::vector<std::string> methods;
   for (const Partitioner method : partitioners()) methods.emplace_back(to_string(method));
   parser
-      ->add_option(
-          "--method", command->method,
-          "metis: METIS's k-way partitioning; grow: Weft's own; contiguous: rows as they stand; automatic: the "
-          "first of these that this build and the matrix allow (default automatic)")
+      ->add_option("--method", command->method,
+                   "multilevel: Weft's own, in parallel; metis: METIS's k-way partitioning; coordinates: halves of the "
+                   "points of "
+                   "--coordinates; contiguous: rows as they stand; automatic: coordinates where they are given, else "
+                   "multilevel, or "
+                   "contiguous if the matrix is not square (default automatic)")
       ->type_name("METHOD")
       ->check(CLI::IsMember(methods));
+  parser
+      ->add_option("--coordinates", command->coordinates,
+                   "where the rows or nodes are, a point per line, or fem:MESH:...")
+      ->type_name("FILE");
   parser->add_option("-o,--output", command->output, "file to write: the part of each row, one number from 0 a line")
       ->type_name("FILE");
   parser->add_flag("--json", command->json, "print the summary as JSON");
@@ -164,7 +182,7 @@ Command add_partition(CLI::App& tool) {
   command->common.add_to(*parser);
   parser->footer(
       "Parts are cut from the graph of A + A^T, rows and columns alike, so the matrix must be square, but for\n"
-      "contiguous. 'weft spmv', 'bench' and 'convert' take the file by --partition.\n\n"
+      "contiguous and coordinates. 'weft spmv', 'bench' and 'convert' take the file by --partition.\n\n"
       "Example:\n  weft partition gen:elasticity3d:12 --parts 8 -o bricks.part");
   return {parser, [command] { return run(*command); }};
 }

@@ -36,7 +36,7 @@ struct SpmvOptions {
   std::string output;
   std::string format = "auto";
   std::string order = "none";
-  GivenPartition partition;
+  GivenParts parts;
   std::string device = "cpu";
   bool transpose = false;
   double alpha = 1;
@@ -166,12 +166,13 @@ LoadedPlan<V> make_plan(const SpmvOptions& options, Device device) {
     shown.progress = bar.callback();
     return shown;
   };
-  if (is_packed(options.source) && options.partition.path.empty()) {
+  if (is_packed(options.source) && options.parts.empty()) {
     ProgressBar bar("reading " + options.source);
     return load_plan_and_matrix<V>(options.source, with_progress(bar));
   }
   Csr<V> matrix = load<V>(options.source, options.reading);
-  wanted.partition = options.partition.read(matrix.rows);
+  wanted.partition = options.parts.read_partition(matrix.rows);
+  wanted.coordinates = options.parts.read_coordinates(matrix.rows);
   ProgressBar bar("planning");
   Plan<V> planned = plan(matrix, with_progress(bar));
   return {std::move(planned), std::move(matrix)};
@@ -253,7 +254,7 @@ Command add_spmv(CLI::App& tool) {
       ->add_option("--order", options->order,
                    "store the matrix in another order: " + bench::one_of_orderings() + " (default none)")
       ->type_name("ORDERING");
-  options->partition.add_to(*parser);
+  options->parts.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--transpose", options->transpose, "multiply by the transposed matrix");
   parser->add_option("--alpha", options->alpha, "y = alpha A x + beta y (default 1)")->type_name("NUMBER");

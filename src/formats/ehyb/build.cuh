@@ -5,6 +5,7 @@
 #include "core/timer.hpp"
 #include "facts/source_facts.hpp"
 #include "formats/ehyb/values.cuh"
+#include "order/partition/coordinates.hpp"
 #include "order/partition/multilevel/device.hpp"
 
 // A matrix, or a storage from a file, into a GPU's memory.
@@ -68,28 +69,37 @@ struct Rows {
   Array<Index> part_of, row_begin;
 };
 
-/// The part of each node. Weft's partitioner works where the matrix is; what is given, or must be done for a matrix
-/// that is not square, is done on the host.
+/// The part of each node. Weft's partitioner works where the matrix is, and so does halving by coordinates; what is
+/// given, or must be done for a matrix that is not square, is done on the host.
 template <Value V>
 Array<Index> find_parts(const MatrixSource<V>& source, const PatternView& single, const PatternOnDevice& pattern,
                         bool all_full, const Shape& shape, const BuildOptions& options, Index& parts) {
   const bool square = source.rows() == source.cols();
-  if (options.partition || !square || shape.parts <= 1)
+  if (options.partition || !(square || options.coordinates) || shape.parts <= 1)
     return ::weft::ehyb::find_parts(source.host(), shape, options, parts);
+  parts = shape.parts;
+  const ordering::PartSizes sizes{.parts = shape.parts, .capacity = shape.max_nodes, .even_entries = true};
+  const ordering::Pulse pulse(options.progress);
+  if (options.coordinates) {
+    const Stopwatch watch;
+    Array<Index> part_of = multilevel::halve_points(
+        {.device = options.device, .rows = single.rows, .offsets = single.offsets, .block = shape.block},
+        ordering::points_of_nodes(*options.coordinates, single.rows, shape.block), sizes, pulse);
+    if (options.times) options.times->partition += watch.seconds();
+    return part_of;
+  }
   const bool symmetric = ::weft::symmetry(source).pattern_symmetric;
   const Stopwatch watch;
   // Where all blocks are full, edges between nodes weigh the same, and nodes are the rows of the pattern.
   const PatternView& nodes = all_full ? pattern.view() : single;
-  parts = shape.parts;
-  Array<Index> part_of = multilevel::find_parts(
-      {.device = options.device,
-       .rows = nodes.rows,
-       .entries = all_full ? pattern.count() : source.nonzeros(),
-       .offsets = nodes.offsets,
-       .columns = nodes.columns,
-       .symmetric = symmetric,
-       .block = all_full ? 1 : shape.block},
-      {.parts = shape.parts, .capacity = shape.max_nodes, .even_entries = true}, ordering::Pulse(options.progress));
+  Array<Index> part_of = multilevel::find_parts({.device = options.device,
+                                                 .rows = nodes.rows,
+                                                 .entries = all_full ? pattern.count() : source.nonzeros(),
+                                                 .offsets = nodes.offsets,
+                                                 .columns = nodes.columns,
+                                                 .symmetric = symmetric,
+                                                 .block = all_full ? 1 : shape.block},
+                                                sizes, pulse);
   if (options.times) options.times->partition += watch.seconds();
   return part_of;
 }

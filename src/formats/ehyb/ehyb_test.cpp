@@ -12,6 +12,7 @@
 #include "formats/bro_sell/testing.hpp"
 #include "formats/ehyb/testing.hpp"
 #include "formats/testing.hpp"
+#include "order/partition/coordinates.hpp"
 
 namespace weft::ehyb {
 namespace {
@@ -213,6 +214,52 @@ TEST_P(EhybOnDevices, SetUpIsThatOfTheCpuBitByBit) {
   const Csr<double> mesh = generate<double>("gen:elasticity3d:7");
   const BuildOptions options = options_of({{"parts", 5}}, GetParam().device);
   expect_same(built_on(mesh, options), built_for(mesh, limits_of<double>(GetParam().device), options));
+}
+
+/// A point per row, or per node of so many.
+std::shared_ptr<const Coordinates> random_points(Index rows, int rows_per_point, int dimensions, unsigned seed) {
+  weft::test::Dice dice(seed);
+  Array<double> numbers(static_cast<std::size_t>(rows / rows_per_point * dimensions));
+  for (double& number : numbers) number = dice.uniform();
+  return std::make_shared<const Coordinates>(Coordinates{dimensions, std::move(numbers)});
+}
+
+TEST_P(EhybOnDevices, PartsByCoordinatesAreThoseOfTheCpu) {
+  const weft::test::PlaceScope scope(GetParam());
+  const Csr<double> mesh = generate<double>("gen:elasticity3d:7"), grid = generate<double>("gen:poisson2d:40");
+  const Csr<double> wide = generate<double>("gen:lp:500:900");
+  const auto expect = [&](const Csr<double>& matrix, int rows_per_point, int block) {
+    BuildOptions options = options_of({{"parts", 6}, {"block", block}}, GetParam().device);
+    options.coordinates = random_points(matrix.rows, rows_per_point, 2, 5);
+    const Storage<double> expected = built_for(matrix, limits_of<double>(GetParam().device), options);
+    EXPECT_GE(expected.caches.parts(), 6);
+    ASSERT_NO_FATAL_FAILURE(expect_same(built_on(matrix, options), expected));
+    const Array<Index> parts = ordering::coordinate_parts(
+        ordering::Pattern(matrix), block, *options.coordinates,
+        {.parts = expected.caches.parts(), .capacity = expected.shape.max_nodes, .even_entries = true},
+        ordering::Pulse());
+    EXPECT_TRUE(std::ranges::equal(expected.caches.part_of, parts));
+  };
+  for (const int block : {1, 3})
+    for (const int rows_per_point : {1, 3}) expect(mesh, rows_per_point, block);
+  expect(grid, 1, 1);
+  expect(wide, 1, 1);
+}
+
+TEST(Ehyb, MultipliesWithPartsByCoordinatesInAnyOrder) {
+  const Csr<double> matrix = generate<double>("gen:circuit:700");
+  const auto given = random_points(matrix.rows, 1, 3, 2);
+  std::vector<double> x(static_cast<std::size_t>(matrix.rows)), expected(x.size()), y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 11) - 5;
+  for (const Ordering order : {Ordering::none, Ordering::length, Ordering::rcm}) {
+    const Plan<double> planned =
+        plan(matrix, {.format = "ehyb:parts=5", .order = order, .coordinates = given, .transpose = true});
+    for (const Op op : {Op::none, Op::transpose}) {
+      reference_apply<double>(op, 1.0, matrix, x, 0.0, expected);
+      planned.apply(op, 1.0, x, 0.0, y);
+      for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-9);
+    }
+  }
 }
 
 /// Against the reference, before and after new values; small whole numbers, so that sums are exact.

@@ -7,6 +7,7 @@
 #include "core/timer.hpp"
 #include "facts/blocks.hpp"
 #include "formats/ehyb/ehyb.hpp"
+#include "order/partition/coordinates.hpp"
 #include "sparse/group_by_key.hpp"
 
 namespace weft::ehyb {
@@ -111,6 +112,13 @@ Array<Index> find_parts(const Csr<V>& matrix, const Shape& shape, const BuildOpt
     parallel_for(static_cast<Offset>(given.part_of.size()), 1 << 14,
                  [&](Offset row) { given.part_of[row] = options.partition->part_of[row - row % b]; });
     found = limit_parts(matrix, given, shape.room * b, b);
+  } else if (options.coordinates) {
+    parts = shape.parts;
+    Array<Index> part_of = ordering::coordinate_parts(
+        ordering::Pattern(matrix), b, *options.coordinates,
+        {.parts = shape.parts, .capacity = shape.max_nodes, .even_entries = true}, ordering::Pulse(options.progress));
+    if (options.times) options.times->partition += watch.seconds();
+    return part_of;
   } else {
     found = partition(matrix, {.parts = shape.parts,
                                .most_rows = shape.max_nodes * b,

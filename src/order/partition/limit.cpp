@@ -50,7 +50,7 @@ Partition split_large_parts(const Pattern& pattern, const Partition& partition, 
     const auto count = static_cast<Index>(nodes.size());
     const PartSizes sizes{static_cast<Index>((Offset(count) + capacity - 1) / capacity), capacity};
     const Array<Index> piece_of =
-        square ? ordering::grow_parts(ordering::subgraph(graph, nodes, number), sizes, ordering::Pulse())
+        square ? ordering::multilevel_parts(ordering::subgraph(graph, nodes, number), sizes, ordering::Pulse())
                : ordering::contiguous_parts(count, sizes);
     for (Index i = 0; i < count; ++i) {
       const Index name = piece_of[i] == 0 ? part : result.parts + piece_of[i] - 1;

@@ -138,6 +138,26 @@ void wait_for(Call& call, double expected_seconds, const Pulse& pulse) {
   }
 }
 
+// With fewer nodes per part, METIS complains on standard output that it cannot bisect a graph with 0 vertices.
+constexpr Index min_nodes_per_part = 8;
+
+/// 1 and the neighbours of each node. A node counts at most half a part: where one weighs as much as several, METIS
+/// tries to bisect what is left of them, which is nothing, and complains on standard output.
+Array<idx_t> entries_for_metis(const NodeGraph& graph, Index parts) {
+  Array<idx_t> weights(static_cast<std::size_t>(graph.nodes));
+  Offset total = 0;
+  for (Index node = 0; node < graph.nodes; ++node)
+    total += weights[node] = static_cast<idx_t>(graph.offsets[node + 1] - graph.offsets[node] + 1);
+  constexpr int max_rounds = 20;  // lighter nodes make lighter parts
+  for (int round = 0; round < max_rounds; ++round) {
+    const Offset heaviest = std::max<Offset>(1, total / (2 * Offset(parts))), before = total;
+    total = 0;
+    for (idx_t& weight : weights) total += weight = static_cast<idx_t>(std::min<Offset>(weight, heaviest));
+    if (total == before) break;
+  }
+  return weights;
+}
+
 /// Sums of weights must fit METIS's numbers as well.
 Array<idx_t> weights_for_metis(const NodeGraph& graph) {
   if (graph.edge_weights.empty()) return {};
@@ -154,15 +174,14 @@ Array<idx_t> weights_for_metis(const NodeGraph& graph) {
 
 }  // namespace
 
-bool fits_metis(const NodeGraph& graph) {
-  return graph.edges() <= std::numeric_limits<idx_t>::max() / 2 && graph.nodes <= std::numeric_limits<idx_t>::max() / 2;
-}
-
 Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const Pulse& pulse) {
-  if (!fits_metis(graph))
+  if (graph.nodes / sizes.parts < min_nodes_per_part) return multilevel_parts(graph, sizes, pulse);
+  const bool fits =
+      graph.edges() <= std::numeric_limits<idx_t>::max() / 2 && graph.nodes <= std::numeric_limits<idx_t>::max() / 2;
+  if (!fits)
     throw Error(ErrorCode::unsupported, "the graph has " + std::to_string(graph.edges() / 2) +
                                             " edges, which is beyond the " + std::to_string(8 * sizeof(idx_t)) +
-                                            "-bit numbers of this METIS; use the partitioner 'grow'");
+                                            "-bit numbers of this METIS; use the partitioner 'multilevel'");
   const Index limit = sizes.even_entries ? sizes.capacity : balanced_limit(graph.nodes, sizes);
   const auto call = std::make_shared<Call>();
   call->nodes = graph.nodes;
@@ -174,9 +193,7 @@ Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const P
   call->weights = weights_for_metis(graph);
   if (sizes.even_entries) {
     call->imbalance = 5;
-    call->node_weights = Array<idx_t>(static_cast<std::size_t>(graph.nodes));
-    for (Index node = 0; node < graph.nodes; ++node)
-      call->node_weights[node] = static_cast<idx_t>(graph.offsets[node + 1] - graph.offsets[node] + 1);
+    call->node_weights = entries_for_metis(graph, sizes.parts);
   }
   call->part_of = Array<idx_t>(static_cast<std::size_t>(graph.nodes));
 
@@ -193,8 +210,6 @@ Array<Index> metis_parts(const NodeGraph& graph, const PartSizes& sizes, const P
   return part_of;
 }
 #else
-bool fits_metis(const NodeGraph&) { return false; }
-
 Array<Index> metis_parts(const NodeGraph&, const PartSizes&, const Pulse&) {
   throw Error(ErrorCode::internal, "METIS was asked for in a build without it");
 }

@@ -2,6 +2,7 @@
 #include <weft/partition.hpp>
 
 #include "core/parallel.hpp"
+#include "order/partition/coordinates.hpp"
 #include "order/partition/methods.hpp"
 #include "order/pattern.hpp"
 #include "sparse/row_parts.hpp"
@@ -38,39 +39,47 @@ PartSizes sizes_for(Index rows, const PartitionOptions& options) {
   return sizes;
 }
 
-Partitioner chosen(const Pattern& pattern, Partitioner method) {
+Partitioner chosen(const Pattern& pattern, const PartitionOptions& options) {
+  const Partitioner method = options.method;
   if (method == Partitioner::metis && !has_metis())
     throw Error(ErrorCode::unsupported,
                 "this build has no partitioner 'metis'; install METIS (Debian: libmetis-dev) and build Weft again, or "
                 "use 'multilevel'");
-  if (pattern.rows == pattern.cols || method == Partitioner::contiguous) return method;
-  if (method == Partitioner::automatic) return Partitioner::contiguous;
+  if (method == Partitioner::coordinates && !options.coordinates)
+    refuse("the partitioner 'coordinates' needs coordinates: a point per row or node");
+  if (method == Partitioner::automatic && options.coordinates) return Partitioner::coordinates;
+  const bool square = pattern.rows == pattern.cols;
+  if (method == Partitioner::automatic) return square ? Partitioner::multilevel : Partitioner::contiguous;
+  if (square || method == Partitioner::contiguous || method == Partitioner::coordinates) return method;
   throw Error(ErrorCode::unsupported,
               "partitioner '" + std::string(to_string(method)) +
                   "' puts rows and columns into parts alike, so the matrix must be square, not " +
-                  std::to_string(pattern.rows) + " x " + std::to_string(pattern.cols) + "; 'contiguous' takes any");
+                  std::to_string(pattern.rows) + " x " + std::to_string(pattern.cols) +
+                  "; 'contiguous' and 'coordinates' take any");
 }
 
-// With fewer nodes a part, METIS complains on standard output.
-constexpr Index least_metis_nodes = 8;
-Array<Index> parts_of_nodes(const NodeGraph& graph, const PartSizes& sizes, Partitioner method, const Pulse& pulse) {
-  if (method == Partitioner::metis && graph.nodes / sizes.parts >= least_metis_nodes)
-    return ordering::metis_parts(graph, sizes, pulse);
-  return ordering::multilevel_parts(graph, sizes, pulse);
+/// At least two parts, of at least two nodes.
+Array<Index> parts_of_nodes(const Pattern& pattern, const PartitionOptions& options, const PartSizes& sizes,
+                            Partitioner method, const Pulse& pulse) {
+  if (method == Partitioner::coordinates)
+    return ordering::coordinate_parts(pattern, options.block, *options.coordinates, sizes, pulse);
+  const NodeGraph graph = ordering::node_graph(pattern, options.block);
+  const Pulse rest = pulse.between(0.05, 1);
+  return method == Partitioner::metis ? ordering::metis_parts(graph, sizes, rest)
+                                      : ordering::multilevel_parts(graph, sizes, rest);
 }
 
 Partition find_parts(const Pattern& pattern, const PartitionOptions& options) {
   ordering::require_part_numbers(options.parts, options.most_rows, options.block);
-  const Partitioner method = chosen(pattern, options.method);
+  if (options.coordinates) ordering::require_coordinates(*options.coordinates, pattern.rows, options.block);
+  const Partitioner method = chosen(pattern, options);
   const PartSizes sizes = sizes_for(pattern.rows, options);
   const Index nodes = ordering::nodes_of(pattern.rows, options.block);
   const Pulse pulse(options.progress);
   pulse(0);
-  Array<Index> part_of_node;
-  if (sizes.parts <= 1 || nodes <= 1 || method == Partitioner::contiguous)
-    part_of_node = ordering::contiguous_parts(nodes, sizes);
-  else
-    part_of_node = parts_of_nodes(ordering::node_graph(pattern, options.block), sizes, method, pulse.between(0.05, 1));
+  const bool plain = sizes.parts <= 1 || nodes <= 1 || method == Partitioner::contiguous;
+  const Array<Index> part_of_node =
+      plain ? ordering::contiguous_parts(nodes, sizes) : parts_of_nodes(pattern, options, sizes, method, pulse);
   Partition result{sizes.parts, Array<Index>(static_cast<std::size_t>(pattern.rows))};
   parallel_for(pattern.rows, 1 << 15, [&](Offset row) { result.part_of[row] = part_of_node[row / options.block]; });
   pulse(1);

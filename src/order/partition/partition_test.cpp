@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
 
@@ -14,33 +18,18 @@ namespace weft {
 namespace {
 
 using ordering::error_of;
+using ordering::keeps_blocks;
 using ordering::kinds_of_graphs;
+using ordering::largest;
 using ordering::run_with_threads;
 using ordering::same;
 using ordering::usable_partitioners;
 using ::testing::HasSubstr;
 
-std::vector<Index> sizes_of(const Partition& partition) {
-  std::vector<Index> sizes(static_cast<std::size_t>(partition.parts), 0);
-  for (const Index part : partition.part_of) ++sizes.at(static_cast<std::size_t>(part));
-  return sizes;
-}
-
-Index largest(const Partition& partition) {
-  const std::vector<Index> sizes = sizes_of(partition);
-  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
-}
-
-bool keeps_blocks(const Partition& partition, int block) {
-  for (std::size_t row = 0; row < partition.part_of.size(); ++row)
-    if (partition.part_of[row] != partition.part_of[row - row % block]) return false;
-  return true;
-}
-
 TEST(Partition, NamesGoBothWays) {
   for (const Partitioner one : partitioners()) EXPECT_EQ(parse_partitioner(to_string(one)), one);
   EXPECT_EQ(error_of([] { parse_partitioner("scotch"); }, ErrorCode::invalid_argument),
-            "there is no partitioner 'scotch'; there are: automatic, metis, grow, contiguous");
+            "there is no partitioner 'scotch'; there are: automatic, multilevel, metis, coordinates, contiguous");
 }
 
 TEST(Partition, NeverExceedsItsCapAndKeepsNodesTogether) {
@@ -113,46 +102,6 @@ TEST(Partition, CallsFromSeveralThreadsDoNotDisturbEachOther) {
   for (const Partition& one : found) EXPECT_TRUE(same(one, expected));
 }
 
-double cut_by(const Csr<double>& matrix, Partitioner method, Index parts, int block) {
-  return static_cast<double>(
-      quality(matrix, partition(matrix, {.parts = parts, .block = block, .method = method})).cut);
-}
-
-TEST(Grow, CutsAtMostSixtyPercentMoreThanMetisOnMeshes) {
-  if (!has_metis()) GTEST_SKIP() << "this build has no METIS";
-  struct Case {
-    std::string source;
-    int block;
-    Index parts;
-  };
-  std::vector<Case> cases = {{"gen:poisson3d:40", 1, 30},
-                             {"gen:poisson3d:40", 1, 250},
-                             {"gen:stencil27:40", 1, 20},
-                             {"gen:stencil27:40", 1, 100},
-                             {"gen:elasticity3d:28", 3, 24}};
-  const std::string mesh = WEFT_SHARED_DATA "/meshes/channel.msh.xz";
-  if (std::filesystem::exists(mesh)) {
-    cases.push_back({"fem:" + mesh + ":poisson:p1", 1, 60});
-    cases.push_back({"fem:" + mesh + ":elasticity:p1", 3, 100});
-  }
-  for (const auto& [source, block, parts] : cases)
-    for (const bool shuffled : {false, true}) {
-      if (shuffled && block > 1) continue;  // shuffled rows have no nodes any more
-      const Csr<double> natural = read_matrix<double>(source);
-      const Csr<double> matrix = shuffled ? ordering::shuffle(natural, 5) : natural;
-      const double ratio =
-          cut_by(matrix, Partitioner::grow, parts, block) / cut_by(matrix, Partitioner::metis, parts, block);
-      std::cout << source << (shuffled ? ", shuffled, " : ", ") << parts << " parts: grow / metis " << ratio << "\n";
-      EXPECT_LE(ratio, 1.3) << source;  // 1.6 is promised
-    }
-}
-
-TEST(Grow, FindsTheIslands) {
-  const Csr<double> matrix = ordering::islands({25, 25, 25, 25, 25, 25, 25, 25});
-  EXPECT_EQ(quality(matrix, partition(matrix, {.parts = 8, .method = Partitioner::grow})).cut, 0);
-  EXPECT_EQ(quality(matrix, partition(matrix, {.most_rows = 25, .method = Partitioner::grow})).cut, 0);
-}
-
 TEST(Partition, RefusesWhatMakesNoSense) {
   const Csr<double> matrix = read_matrix<double>("gen:poisson2d:5");
   const auto refusal = [&](const PartitionOptions& options) {
@@ -163,6 +112,12 @@ TEST(Partition, RefusesWhatMakesNoSense) {
   EXPECT_THAT(refusal({.most_rows = -4}), HasSubstr("not -4"));
   EXPECT_THAT(refusal({.block = 0}), HasSubstr("not 0"));
   EXPECT_EQ(partition(matrix, {}).parts, 1);
+}
+
+TEST(Partition, AutomaticIsMultilevelForSquareMatrices) {
+  const Csr<double> matrix = read_matrix<double>("gen:stencil27:12");
+  EXPECT_TRUE(
+      same(partition(matrix, {.parts = 9}), partition(matrix, {.parts = 9, .method = Partitioner::multilevel})));
 }
 
 TEST(Partition, MetisIsThereOrSaysWhatToInstall) {
@@ -179,7 +134,7 @@ TEST(Partition, RectangularOnesAreContiguous) {
   const Csr<double> matrix = test::random_rows<double>(30, std::vector<Index>(100, 4));
   for (const Partitioner method : usable_partitioners()) {
     const PartitionOptions options{.parts = 7, .most_rows = 20, .method = method};
-    if (method == Partitioner::metis || method == Partitioner::grow) {
+    if (method == Partitioner::metis || method == Partitioner::multilevel) {
       EXPECT_THAT(error_of([&] { partition(matrix, options); }, ErrorCode::unsupported), HasSubstr("100 x 30"));
       continue;
     }
@@ -246,6 +201,52 @@ TEST(Metis, LeavesSignalHandlersAsTheyWere) {
   EXPECT_EQ(sigismember(&after.sa_mask, SIGUSR1), 1);
 }
 
+/// What a call writes to standard output, past every C++ stream.
+template <class F>
+std::string written_to_standard_output(F&& body) {
+  const std::string path = ::testing::TempDir() + "weft_output_" + std::to_string(getpid());
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO), file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  dup2(file, STDOUT_FILENO);
+  body();
+  std::fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  std::string text(4096, ' ');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(file, text.data(), text.size(), 0))));
+  close(file);
+  close(before);
+  std::filesystem::remove(path);
+  return text;
+}
+
+/// Rows of which a few have entries in all columns.
+Csr<double> with_hubs(Index rows, Index hubs, Index others, unsigned seed) {
+  test::Dice dice(seed);
+  std::vector<std::pair<Index, Index>> places;
+  for (Index row = 0; row < rows; ++row) {
+    for (Index hub = 0; hub < hubs; ++hub) places.emplace_back(hub, row);
+    for (Index i = 0; i < others; ++i) places.emplace_back(row, dice.below(rows));
+  }
+  return ordering::with_entries(rows, places);
+}
+
+TEST(Metis, PrintsNothing) {
+  if (!has_metis()) GTEST_SKIP() << "this build has no METIS";
+  std::vector<ordering::NamedGraph> graphs = kinds_of_graphs();
+  graphs.push_back({"star", ordering::star(700)});
+  for (const Index rows : {319, 688, 1161})
+    graphs.push_back({"arrow", read_matrix<double>("gen:arrow:" + std::to_string(rows))});
+  for (const Index hubs : {1, 3, 5})
+    for (const Index others : {0, 1, 2}) graphs.push_back({"hubs", with_hubs(600, hubs, others, 7)});
+  for (const auto& [name, matrix] : graphs)
+    for (const Index parts : {3, 25, 39, 64, 150})
+      for (const bool even_entries : {false, true}) {
+        const PartitionOptions options{.parts = parts, .method = Partitioner::metis, .even_entries = even_entries};
+        EXPECT_EQ(written_to_standard_output([&] { partition(matrix, options); }), "")
+            << name << " in " << parts << (even_entries ? " parts of even entries" : " parts");
+      }
+}
+
 TEST(Quality, CountsEntriesBetweenPartsAndRows) {
   const Csr<double> matrix = ordering::with_entries(4, {{0, 0}, {0, 1}, {1, 2}, {2, 1}, {3, 0}});
   const PartitionQuality found = quality(matrix, {4, {0, 0, 2, 2}});
@@ -290,8 +291,7 @@ TEST(LimitParts, TakesRectangularMatrices) {
   EXPECT_LE(largest(limited), 20);
 }
 
-TEST(Partition, EntriesAreEvenIfThatIsAskedFor) {
-  if (!has_metis()) GTEST_SKIP() << "this build has no METIS";
+TEST(Partition, EntriesAreEvenIfThatIsRequested) {
   // Rows are longer and longer: even rows would have uneven entries.
   Csr<double> matrix = generate<double>("gen:stencil27:24");
   std::vector<Index> columns;
@@ -306,9 +306,9 @@ TEST(Partition, EntriesAreEvenIfThatIsAskedFor) {
   matrix.offsets = offsets;
   matrix.values = Array<double>(columns.size(), 1.0);
   matrix.columns = Array<Index>(std::move(columns));
-  const auto largest_share = [&](bool even, Index most_rows) {
+  const auto largest_share = [&](Partitioner method, bool even, Index most_rows) {
     const Partition found =
-        partition(matrix, {.parts = 8, .most_rows = most_rows, .method = Partitioner::metis, .even_entries = even});
+        partition(matrix, {.parts = 8, .most_rows = most_rows, .method = method, .even_entries = even});
     std::vector<Offset> entries(static_cast<std::size_t>(found.parts)), rows(static_cast<std::size_t>(found.parts));
     for (Index row = 0; row < matrix.rows; ++row) {
       entries[found.part_of[row]] += matrix.offsets[row + 1] - matrix.offsets[row];
@@ -319,9 +319,12 @@ TEST(Partition, EntriesAreEvenIfThatIsAskedFor) {
     }
     return static_cast<double>(std::ranges::max(entries)) * 8 / static_cast<double>(matrix.nonzeros());
   };
-  EXPECT_LT(largest_share(true, 0), 1.15);
-  EXPECT_GT(largest_share(false, 0), 1.4);
-  largest_share(true, 2000);  // the limit holds all the same
+  for (const Partitioner method : {Partitioner::multilevel, Partitioner::metis}) {
+    if (method == Partitioner::metis && !has_metis()) continue;
+    EXPECT_LT(largest_share(method, true, 0), 1.15) << to_string(method);
+    EXPECT_GT(largest_share(method, false, 0), 1.4) << to_string(method);
+    largest_share(method, true, 2000);  // the limit holds all the same
+  }
 }
 
 }  // namespace

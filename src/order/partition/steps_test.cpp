@@ -60,38 +60,6 @@ TEST(NodeGraph, OfSomeNodesHasTheEdgesAmongThem) {
   for (const Index left : number) EXPECT_EQ(left, -1);
 }
 
-TEST(Coarsen, KeepsWeightsAndEdges) {
-  for (const auto& [name, matrix] : kinds_of_graphs()) {
-    NodeGraph fine = node_graph(Pattern(matrix), 1);
-    for (int level = 0; level < 3; ++level) {
-      const Coarse coarse = coarsen(fine, 5, Pulse());
-      Edges expected;
-      std::vector<Offset> weights(static_cast<std::size_t>(coarse.graph.nodes), 0);
-      for (Index node = 0; node < fine.nodes; ++node) {
-        weights.at(static_cast<std::size_t>(coarse.coarse_of[node])) += fine.node_weight(node);
-        fine.each_neighbour(node, [&](Index neighbour, Index weight) {
-          if (coarse.coarse_of[node] != coarse.coarse_of[neighbour])
-            expected[{coarse.coarse_of[node], coarse.coarse_of[neighbour]}] += weight;
-        });
-      }
-      for (Index node = 0; node < coarse.graph.nodes; ++node) {
-        EXPECT_EQ(coarse.graph.node_weight(node), weights[node]) << name;
-        EXPECT_LE(weights[node], 5) << name;
-      }
-      EXPECT_EQ(edges_of(coarse.graph), expected) << name;
-      fine = coarse.graph;
-    }
-  }
-}
-
-TEST(Coarsen, HalvesGridsAndStars) {
-  for (const Csr<double>& matrix :
-       {read_matrix<double>("gen:stencil27:9"), star(1000), read_matrix<double>("gen:diagonal:1000")}) {
-    const NodeGraph graph = node_graph(Pattern(matrix), 1);
-    EXPECT_LE(coarsen(graph, 2, Pulse()).graph.nodes, graph.nodes * 0.65);
-  }
-}
-
 Offset cut_of(const NodeGraph& graph, const Array<Index>& part_of) {
   Offset cut = 0;
   for (Index node = 0; node < graph.nodes; ++node)
@@ -101,42 +69,11 @@ Offset cut_of(const NodeGraph& graph, const Array<Index>& part_of) {
   return cut;
 }
 
-std::vector<Index> sizes_of(const Array<Index>& part_of, Index parts) {
-  std::vector<Index> sizes(static_cast<std::size_t>(parts), 0);
-  for (const Index part : part_of) ++sizes.at(static_cast<std::size_t>(part));
-  return sizes;
-}
-
 Array<Index> random_parts(Index nodes, Index parts, unsigned seed) {
   test::Dice dice(seed);
   Array<Index> part_of(static_cast<std::size_t>(nodes));
   for (Index& part : part_of) part = dice.below(parts);
   return part_of;
-}
-
-TEST(Refine, NeverMakesTheCutLargerOrPartsTooLarge) {
-  for (const auto& [name, matrix] : kinds_of_graphs()) {
-    const NodeGraph graph = node_graph(Pattern(matrix), 1);
-    if (graph.nodes == 0) continue;
-    Array<Index> part_of = random_parts(graph.nodes, 5, 3);
-    const std::vector<Index> before = sizes_of(part_of, 5);
-    const Index limit = graph.nodes / 5 + 3;
-    Offset cut = cut_of(graph, part_of);
-    for (int again = 0; again < 8; ++again) {  // also when there is hardly anything to gain any more
-      refine(graph, 5, limit, part_of, Pulse());
-      EXPECT_LE(cut_of(graph, part_of), cut) << name;
-      cut = cut_of(graph, part_of);
-    }
-    const std::vector<Index> after = sizes_of(part_of, 5);
-    for (std::size_t part = 0; part < 5; ++part) EXPECT_LE(after[part], std::max(before[part], limit)) << name;
-  }
-  const NodeGraph grid = node_graph(Pattern(read_matrix<double>("gen:stencil27:10")), 1);
-  Array<Index> part_of = contiguous_parts(grid.nodes, {5, grid.nodes});
-  const Array<Index> plain = part_of.clone();
-  test::Dice dice(1);
-  for (int i = 0; i < 20; ++i) part_of[dice.below(grid.nodes)] = dice.below(5);
-  refine(grid, 5, 210, part_of, Pulse());
-  EXPECT_LE(cut_of(grid, part_of), cut_of(grid, plain)) << "a few nodes astray go home";
 }
 
 TEST(Repair, BringsEveryPartUnderTheLimitHoweverTight) {
@@ -177,16 +114,6 @@ TEST(Repair, PushesFromNeighbourToNeighbour) {
     grid.each_neighbour(node, [&](Index other, Index) { touching.emplace(part_of[node], part_of[other]); });
   EXPECT_FALSE(touching.contains({0, 3}));
   EXPECT_FALSE(touching.contains({0, 2}));
-}
-
-TEST(Bisect, GivesEveryPartItsShare) {
-  const NodeGraph grid = node_graph(Pattern(read_matrix<double>("gen:poisson2d:30")), 1);
-  for (const Index parts : {2, 3, 7, 16}) {
-    const std::vector<Index> sizes = sizes_of(bisect(grid, parts, Pulse()), parts);
-    EXPECT_GE(*std::ranges::min_element(sizes), 900 / parts * 0.85) << parts;
-    EXPECT_LE(*std::ranges::max_element(sizes), 900 / parts * 1.15) << parts;
-  }
-  EXPECT_LE(cut_of(grid, bisect(grid, 2, Pulse())), 2 * 40) << "about the width of the grid, each edge counted twice";
 }
 
 }  // namespace

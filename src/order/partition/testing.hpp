@@ -3,6 +3,7 @@
 #include <weft/io.hpp>
 #include <weft/partition.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,12 +64,28 @@ inline std::vector<NamedGraph> kinds_of_graphs() {
   return all;
 }
 
-/// Those this build has.
+/// Those this build has and that need nothing but the matrix.
 inline std::vector<Partitioner> usable_partitioners() {
   std::vector<Partitioner> result;
   for (const Partitioner method : partitioners())
-    if (method != Partitioner::metis || has_metis()) result.push_back(method);
+    if (method != Partitioner::coordinates && (method != Partitioner::metis || has_metis())) result.push_back(method);
   return result;
+}
+
+inline std::vector<Index> sizes_of(const Array<Index>& part_of, Index parts) {
+  std::vector<Index> sizes(static_cast<std::size_t>(parts), 0);
+  for (const Index part : part_of) ++sizes.at(static_cast<std::size_t>(part));
+  return sizes;
+}
+
+inline Index largest(const Partition& partition) {
+  return partition.parts == 0 ? 0 : std::ranges::max(sizes_of(partition.part_of, partition.parts));
+}
+
+inline bool keeps_blocks(const Partition& partition, int block) {
+  for (std::size_t row = 0; row < partition.part_of.size(); ++row)
+    if (partition.part_of[row] != partition.part_of[row - row % static_cast<std::size_t>(block)]) return false;
+  return true;
 }
 
 template <class F>

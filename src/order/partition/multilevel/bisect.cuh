@@ -1,11 +1,13 @@
 #pragma once
 #include "order/partition/multilevel/bisection.hpp"
+#include "order/partition/multilevel/device.hpp"
 #include "order/partition/multilevel/graph.cuh"
 
 // Coordinates and halving. For gpu.cu only.
 namespace weft::WEFT_SIMT_NAMESPACE::multilevel {
 
 using ::weft::ordering::multilevel::dimensions;
+using ::weft::ordering::multilevel::NodesOnDevice;
 
 /// As ::weft::ordering::multilevel::Point.
 struct alignas(16) Point {
@@ -37,9 +39,10 @@ struct Piece {
   Offset begin = 0, end = 0;
   Index axis[dimensions] = {};
   Offset target = 0;      ///< weight that is to go left; below 0: all nodes, since the piece is one part
+  bool by_count = false;  ///< each node counts 1, whatever it weighs, since a half would have too many
   Index left = 0;         ///< number of the piece that the left half will be; the right half is the next
   std::uint32_t key = 0;  ///< where it is divided, as far as is known
-  Offset before = 0;      ///< weight of nodes with smaller keys
+  Offset before = 0;      ///< shares of nodes with smaller keys
 };
 
 struct Halving {
@@ -52,6 +55,8 @@ struct Halving {
   std::uint32_t* keys = nullptr;  // per place in the list
 
   __device__ Offset weight(Offset place) const { return weights ? weights[list[place]] : 1; }
+  /// What the node counts where its piece is divided.
+  __device__ Offset share(Offset place, const Piece& piece) const { return piece.by_count ? 1 : weight(place); }
 };
 
 __global__ void __launch_bounds__(block_threads) start_list(Offset nodes, Index* list, Index* piece_of) {
@@ -110,7 +115,8 @@ __global__ void __launch_bounds__(block_threads) count_digits(Halving halving, i
   const Piece& piece = halving.pieces[number];
   const std::uint32_t key = halving.keys[place];
   if (piece.target < 0 || (shift < 24 && (key >> (shift + 8)) != (piece.key >> (shift + 8)))) return;
-  simt::atomic_add(sums[static_cast<Offset>(number) * digits + ((key >> shift) & (digits - 1))], halving.weight(place));
+  simt::atomic_add(sums[static_cast<Offset>(number) * digits + ((key >> shift) & (digits - 1))],
+                   halving.share(place, piece));
 }
 
 /// The digit at which half of the piece's weight is reached: a warp per piece.
@@ -147,11 +153,12 @@ __global__ void __launch_bounds__(block_threads)
   pieces[number].before = before_chosen;
 }
 
-/// Weights of nodes whose key is that of their piece, for a running sum.
+/// Shares of nodes whose key is that of their piece, for a running sum.
 __global__ void __launch_bounds__(block_threads) find_ties(Halving halving, Offset* tied) {
   const Offset place = simt::global_thread_id();
   if (place >= halving.nodes) return;
-  tied[place] = halving.keys[place] == halving.pieces[halving.piece_of[place]].key ? halving.weight(place) : 0;
+  const Piece& piece = halving.pieces[halving.piece_of[place]];
+  tied[place] = halving.keys[place] == piece.key ? halving.share(place, piece) : 0;
 }
 
 /// Which nodes go left; `tied` are running sums.
@@ -162,7 +169,7 @@ __global__ void __launch_bounds__(block_threads) find_sides(Halving halving, con
   const std::uint32_t key = halving.keys[place];
   bool goes_left = piece.target < 0 || key < piece.key;
   if (!goes_left && key == piece.key)
-    goes_left = piece.before + tied[place] - tied[piece.begin] + halving.weight(place) / 2 < piece.target;
+    goes_left = piece.before + tied[place] - tied[piece.begin] + halving.share(place, piece) / 2 < piece.target;
   left[place] = goes_left ? 1 : 0;
 }
 
@@ -184,6 +191,15 @@ __global__ void __launch_bounds__(block_threads)
     count_left(const Piece* pieces, Offset count, const Index* left, Offset* middles) {
   const Offset number = simt::global_thread_id();
   if (number < count) middles[number] = pieces[number].begin + left[pieces[number].end] - left[pieces[number].begin];
+}
+
+/// 1 and the entries of each node's rows.
+__global__ void __launch_bounds__(block_threads) weigh_rows(NodesOnDevice matrix, Offset nodes, Index* weights) {
+  const Offset node = simt::global_thread_id();
+  if (node >= nodes) return;
+  const Offset first = node * matrix.block;
+  const Offset last = first + matrix.block < matrix.rows ? first + matrix.block : matrix.rows;
+  weights[node] = ::weft::ordering::multilevel::weight_of_entries(matrix.offsets[last] - matrix.offsets[first]);
 }
 
 __global__ void __launch_bounds__(block_threads)

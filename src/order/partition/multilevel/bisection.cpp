@@ -37,14 +37,21 @@ struct Piece {
 
 class Bisection {
  public:
-  Bisection(const Array<Point>& points, const Array<Index>& weights)
-      : points_(points), weights_(weights), nodes_(points.size()), keys_(points.size()), right_(points.size()) {
+  Bisection(const Array<Point>& points, const Array<Index>& weights, Index capacity)
+      : points_(points),
+        weights_(weights),
+        capacity_(capacity),
+        nodes_(points.size()),
+        keys_(points.size()),
+        right_(points.size()) {
     parallel_for(static_cast<Offset>(nodes_.size()), 1 << 14, [&](Offset i) { nodes_[i] = static_cast<Index>(i); });
   }
 
-  Array<Index> run(Index parts) {
+  Array<Index> run(Index parts, const Pulse& pulse) {
     std::vector<Piece> pieces{{0, parts, 0, static_cast<Offset>(nodes_.size())}};
-    while (std::ranges::any_of(pieces, [](const Piece& piece) { return piece.parts > 1; })) {
+    const int rounds = halvings(parts);
+    for (int round = 0; round < rounds; ++round) {
+      pulse(static_cast<double>(round) / rounds);
       std::vector<Piece> halves(2 * pieces.size());
       parallel_for(static_cast<Offset>(pieces.size()), 1, [&](Offset i) {
         const Piece& piece = pieces[i];
@@ -71,12 +78,11 @@ class Bisection {
     if (piece.begin == piece.end) return piece.end;
     Offset total = 0;
     find_keys(piece, total);
-    const Offset target = weight_of_left(total, piece.parts);
-    const auto [least, greatest] = std::minmax_element(keys_.data() + piece.begin, keys_.data() + piece.end);
-    Bin bin{*least, *greatest, 0};
-    while (narrow(piece, target, bin)) {
-    }
-    return divide(piece, target, bin);
+    Cut cut = find_cut(piece, weight_of_left(total, piece.parts), [&](Index node) { return weight(node); });
+    const LeftCounts counts = LeftCounts::of(piece.end - piece.begin, piece.parts, capacity_);
+    const Offset count = std::clamp(cut.count, counts.min, counts.max);
+    if (count != cut.count) cut = find_cut(piece, count, [](Index) { return Offset(1); });
+    return divide(piece, cut);
   }
 
   void find_keys(const Piece& piece, Offset& total) {
@@ -95,20 +101,55 @@ class Bisection {
     for (Offset at = piece.begin; at < piece.end; ++at) keys_[at] = along(axis, points_[nodes_[at]]);
   }
 
+  /// Where a piece is divided: nodes with smaller keys go left, and of those with this key the ones before
+  /// `first_right`.
+  struct Cut {
+    Offset key;
+    Index first_right;
+    Offset count;  // of nodes that go left
+
+    bool is_left(Offset node_key, Index node) const {
+      return node_key < key || (node_key == key && node < first_right);
+    }
+  };
+
+  /// The cut that leaves `target` on the left, if nodes weigh as `weigh` says.
+  template <class F>
+  Cut find_cut(const Piece& piece, Offset target, F&& weigh) const {
+    const auto [least, greatest] = std::minmax_element(keys_.data() + piece.begin, keys_.data() + piece.end);
+    Bin bin{*least, *greatest, 0};
+    while (narrow(piece, target, weigh, bin)) {
+    }
+    Cut cut{bin.least, std::numeric_limits<Index>::max(), 0};
+    Offset sum = bin.before;
+    for (Offset at = piece.begin; at < piece.end; ++at) {
+      const Index node = nodes_[at];
+      if (keys_[at] == cut.key && node < cut.first_right) {
+        if (sum + weigh(node) / 2 < target)
+          sum += weigh(node);
+        else
+          cut.first_right = node;
+      }
+      cut.count += cut.is_left(keys_[at], node);
+    }
+    return cut;
+  }
+
   /// Keys among which the middle is, and the weight of nodes with smaller ones.
   struct Bin {
     Offset least, greatest, before;
   };
 
   /// Looks at 256 equal parts of a bin; says whether there is more to find.
-  bool narrow(const Piece& piece, Offset target, Bin& bin) const {
+  template <class F>
+  bool narrow(const Piece& piece, Offset target, F&& weigh, Bin& bin) const {
     constexpr Offset bins = 256;
     if (bin.least == bin.greatest) return false;
     const Offset width = (bin.greatest - bin.least) / bins + 1;
     std::array<Offset, bins> sums{};
     for (Offset at = piece.begin; at < piece.end; ++at)
       if (keys_[at] >= bin.least && keys_[at] <= bin.greatest)
-        sums[(keys_[at] - bin.least) / width] += weight(nodes_[at]);
+        sums[(keys_[at] - bin.least) / width] += weigh(nodes_[at]);
     Offset chosen = 0;
     while (chosen < bins - 1 && bin.before + sums[chosen] < target) bin.before += sums[chosen++];
     bin.least += chosen * width;
@@ -116,30 +157,21 @@ class Bisection {
     return true;
   }
 
-  /// Of nodes with the key of the bin, the first ones go left until half of the piece is there.
-  Offset divide(const Piece& piece, Offset target, const Bin& bin) {
-    std::vector<Index> ties;
-    for (Offset at = piece.begin; at < piece.end; ++at)
-      if (keys_[at] == bin.least) ties.push_back(nodes_[at]);
-    std::ranges::sort(ties);
-    Offset sum = bin.before;
-    std::size_t left_ties = 0;
-    while (left_ties < ties.size() && sum + weight(ties[left_ties]) / 2 < target) sum += weight(ties[left_ties++]);
-    const Index first_right = left_ties < ties.size() ? ties[left_ties] : std::numeric_limits<Index>::max();
+  /// Both halves keep their order.
+  Offset divide(const Piece& piece, const Cut& cut) {
     Offset to = piece.begin, right = 0;
-    for (Offset at = piece.begin; at < piece.end; ++at) {
-      const bool left = keys_[at] < bin.least || (keys_[at] == bin.least && nodes_[at] < first_right);
-      if (left)
+    for (Offset at = piece.begin; at < piece.end; ++at)
+      if (cut.is_left(keys_[at], nodes_[at]))
         nodes_[to++] = nodes_[at];
       else
         right_[piece.begin + right++] = nodes_[at];
-    }
     std::copy_n(right_.data() + piece.begin, right, nodes_.data() + to);
     return to;
   }
 
   const Array<Point>& points_;
   const Array<Index>& weights_;
+  Index capacity_;
   Array<Index> nodes_;  // those of a piece are together, ascending
   Array<Offset> keys_;  // like nodes_
   Array<Index> right_;  // workspace
@@ -178,8 +210,13 @@ std::array<Index, dimensions> principal_axis(const Moments& moments) {
     for (int j = 0; j <= i; ++j, ++product)
       spread[i][j] = spread[j][i] = static_cast<double>(moments.products[product]) -
                                     static_cast<double>(moments.sum[i]) * static_cast<double>(moments.sum[j]) / count;
+  // Where no direction stands out, as in a cube, the axis stays about where it starts: along a coordinate, which cuts
+  // grids least. It is slightly tilted so that it is not at right angles to the one sought.
+  int widest = 0;
+  for (int i = 1; i < dimensions; ++i)
+    if (spread[i][i] > spread[widest][widest]) widest = i;
   double axis[dimensions];
-  for (int i = 0; i < dimensions; ++i) axis[i] = 1 + 0.1 * i;  // not at right angles to any likely one
+  for (int i = 0; i < dimensions; ++i) axis[i] = i == widest ? 1 : (1 + 0.1 * i) / 256;
   constexpr int steps = 40;
   for (int step = 0; step < steps; ++step) {
     double next[dimensions] = {}, length = 0;
@@ -196,8 +233,9 @@ std::array<Index, dimensions> principal_axis(const Moments& moments) {
   return rounded;
 }
 
-Array<Index> bisect(const Array<Point>& points, const Array<Index>& weights, Index parts) {
-  return Bisection(points, weights).run(parts);
+Array<Index> bisect(const Array<Point>& points, const Array<Index>& weights, Index parts, Index capacity,
+                    const Pulse& pulse) {
+  return Bisection(points, weights, capacity).run(parts, pulse);
 }
 
 }  // namespace weft::ordering::multilevel

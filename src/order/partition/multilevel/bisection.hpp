@@ -2,9 +2,10 @@
 #include <weft/array.hpp>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
-#include "order/partition/graph.hpp"
+#include "order/partition/methods.hpp"
 
 namespace weft::ordering::multilevel {
 
@@ -39,8 +40,23 @@ inline Offset weight_of_left(Offset all, Index parts) {
   return static_cast<Offset>(static_cast<double>(all) * (parts / 2) / parts);
 }
 
+/// How many nodes of a piece may go left, so that neither half has more than its parts can hold.
+struct LeftCounts {
+  Offset min, max;
+
+  static LeftCounts of(Offset nodes, Index parts, Index capacity) {
+    const Offset left = parts / 2, right = parts - left;
+    return {std::max<Offset>(0, nodes - right * capacity), std::min(nodes, left * capacity)};
+  }
+};
+
+/// After how many halvings each piece is one part.
+inline int halvings(Index parts) { return std::bit_width(static_cast<std::uint32_t>(parts) - 1); }
+
 /// Halves the nodes along their principal axis so that both halves weigh in proportion to the parts they will be, and
-/// the halves likewise, until each is one part. `weights` may be empty: 1 each.
-Array<Index> bisect(const Array<Point>& points, const Array<Index>& weights, Index parts);
+/// the halves likewise, until each is one part. `weights` may be empty: 1 each. No part gets more than `capacity`
+/// nodes, which must be enough for all, even if that makes weights uneven.
+Array<Index> bisect(const Array<Point>& points, const Array<Index>& weights, Index parts, Index capacity,
+                    const Pulse& pulse);
 
 }  // namespace weft::ordering::multilevel

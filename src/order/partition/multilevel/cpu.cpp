@@ -434,7 +434,7 @@ class HostSteps {
   }
 
   Parts bisect(const Level& level, const Array<Point>& points, Index parts) const {
-    return multilevel::bisect(points, level.graph.node_weights, parts);
+    return multilevel::bisect(points, level.graph.node_weights, parts, level.nodes(), Pulse());
   }
 
   Parts expand(const Level& coarse, const Parts& parts, Index /*finer nodes*/) const {

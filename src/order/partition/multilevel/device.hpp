@@ -2,6 +2,7 @@
 #include <weft/types.hpp>
 
 #include "order/partition/methods.hpp"
+#include "order/partition/multilevel/bisection.hpp"
 #include "simt/on_device.hpp"
 
 namespace weft::ordering::multilevel {
@@ -23,3 +24,9 @@ struct NodesOnDevice {
 WEFT_DECLARE_ON_DEVICES(multilevel,
                         Array<Index> find_parts(const ordering::multilevel::NodesOnDevice& matrix,
                                                 const ordering::PartSizes& sizes, const ordering::Pulse& pulse);)
+
+/// As coordinate_parts, to the last node, found on the device. The columns of the matrix are not looked at.
+WEFT_DECLARE_ON_DEVICES(multilevel,
+                        Array<Index> halve_points(const ordering::multilevel::NodesOnDevice& matrix,
+                                                  const Array<ordering::multilevel::Point>& points,
+                                                  const ordering::PartSizes& sizes, const ordering::Pulse& pulse);)

@@ -121,7 +121,21 @@ class DeviceSteps {
     }
   }
 
-  Parts bisect(const Level& level, const Points& points, Index parts);
+  Parts bisect(const Level& level, const Points& points, Index parts) {
+    return bisect(level, points, parts, level.nodes(), Pulse());
+  }
+
+  /// Parts by the places of the nodes alone.
+  Array<Index> halve(const NodesOnDevice& matrix, const Array<host::Point>& points, const Pulse& pulse) {
+    Level level{.graph = {.nodes = static_cast<Index>(points.size())}};
+    if (sizes_.even_entries) {
+      Index* const weights = kept_.take<Index>(level.nodes());
+      launch(WEFT_KERNEL(weigh_rows), level.nodes(), matrix, Offset(level.nodes()), weights);
+      level.graph.weights = weights;
+    }
+    const Parts parts = bisect(level, load(points), sizes_.parts, sizes_.capacity, pulse);
+    return download(std::as_const(parts.part_of), parts.nodes);
+  }
 
   Parts expand(const Level& coarse, const Parts& parts, Index finer_nodes) {
     Index* const finer = kept_.take<Index>(finer_nodes);
@@ -297,6 +311,14 @@ class DeviceSteps {
     return coarse;
   }
 
+  struct Halves;
+  struct Range;
+  Array<Piece> pieces_of(const std::vector<Range>& ranges, const Halving& halving);
+  Array<Offset> divide(const Array<Piece>& pieces, const Halving& halving, const Halves& halves);
+  static bool limit_halves(const std::vector<Range>& ranges, Index capacity, const Array<Offset>& middle,
+                           Array<Piece>& pieces);
+  Parts bisect(const Level& level, const Points& points, Index parts, Index capacity, const Pulse& pulse);
+
   Device device_;
   PartSizes sizes_;
   Arena kept_, scratch_;
@@ -304,92 +326,139 @@ class DeviceSteps {
   Offset total_weight_ = 0;
 };
 
-DeviceSteps::Parts DeviceSteps::bisect(const Level& level, const Points& points, Index parts) {
+/// Where the nodes are while they are halved, and workspace.
+struct DeviceSteps::Halves {
+  Index nodes;
+  Index *list, *piece_of, *next_list, *next_piece_of;
+  std::uint32_t* keys;
+  Offset* tied;
+  Index* left;  ///< after `divide`, how many before each place go left
+
+  Halves(Arena& arena, Index count)
+      : nodes(count),
+        list(arena.take<Index>(count)),
+        piece_of(arena.take<Index>(count)),
+        next_list(arena.take<Index>(count)),
+        next_piece_of(arena.take<Index>(count)),
+        keys(arena.take<std::uint32_t>(count)),
+        tied(arena.take<Offset>(Offset(count) + 1)),
+        left(arena.take<Index>(Offset(count) + 1)) {}
+};
+
+/// Nodes that will be the parts first_part .. first_part + parts - 1.
+struct DeviceSteps::Range {
+  Index first_part, parts;
+  Offset begin, end;
+};
+
+/// Along which axis each piece is divided, and how much of it is to go left.
+Array<Piece> DeviceSteps::pieces_of(const std::vector<Range>& ranges, const Halving& halving) {
+  const auto count = static_cast<Offset>(ranges.size());
+  Offset* const moments = zeros<Offset>(count * moment_count);
+  launch(WEFT_KERNEL(add_moments), halving.nodes, halving, moments);
+  const Array<Offset> found = download(std::as_const(moments), count * moment_count);
+  Array<Piece> pieces(ranges.size());
+  Index next = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
+    Piece& piece = pieces[i] = {};
+    piece.begin = range.begin;
+    piece.end = range.end;
+    piece.left = next;
+    next += range.parts > 1 ? 2 : 1;
+    piece.target = -1;
+    if (range.parts == 1) continue;
+    const Offset* const own = found.data() + i * moment_count;
+    host::Moments sums;
+    sums.count = own[0];
+    std::copy_n(own + 2, dimensions, sums.sum.begin());
+    std::copy_n(own + 2 + dimensions, product_count, sums.products.begin());
+    piece.target = host::weight_of_left(own[1], range.parts);
+    std::ranges::copy(host::principal_axis(sums), piece.axis);
+  }
+  return pieces;
+}
+
+/// Finds out which nodes go left; returns where the right ones will begin in each piece.
+Array<Offset> DeviceSteps::divide(const Array<Piece>& pieces, const Halving& halving, const Halves& halves) {
+  const auto count = static_cast<Offset>(pieces.size());
+  const auto mark = scratch_.mark();
+  ::weft::detail::copy_to_device(device_, halving.pieces, pieces.data(), pieces.size() * sizeof(Piece), {});
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    const auto in_pass = scratch_.mark();
+    Offset* const sums = zeros<Offset>(count * digits);
+    if (shift == 24) launch(WEFT_KERNEL(find_keys), halving.nodes, halving);
+    launch(WEFT_KERNEL(count_digits), halving.nodes, halving, shift, sums);
+    launch(WEFT_KERNEL(choose_digits), count * 32, halving.pieces, count, shift, std::as_const(sums));
+    scratch_.release(in_pass);
+  }
+  launch(WEFT_KERNEL(find_ties), halving.nodes, halving, halves.tied);
+  scan(halves.tied, halving.nodes);
+  launch(WEFT_KERNEL(find_sides), halving.nodes, halving, static_cast<const Offset*>(halves.tied), halves.left);
+  scan(halves.left, halving.nodes);
+  Offset* const middles = scratch_.take<Offset>(count);
+  launch(WEFT_KERNEL(count_left), count, static_cast<const Piece*>(halving.pieces), count,
+         static_cast<const Index*>(halves.left), middles);
+  Array<Offset> middle = download(std::as_const(middles), count);
+  scratch_.release(mark);
+  return middle;
+}
+
+/// Pieces of which a half would have more nodes than its parts can hold are divided by count; says whether there are
+/// any.
+bool DeviceSteps::limit_halves(const std::vector<Range>& ranges, Index capacity, const Array<Offset>& middle,
+                               Array<Piece>& pieces) {
+  bool any = false;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
+    if (range.parts == 1) continue;
+    const auto counts = host::LeftCounts::of(range.end - range.begin, range.parts, capacity);
+    const Offset left = middle[i] - range.begin, allowed = std::clamp(left, counts.min, counts.max);
+    if (left == allowed) continue;
+    pieces[i].by_count = any = true;
+    pieces[i].target = allowed;
+  }
+  return any;
+}
+
+DeviceSteps::Parts DeviceSteps::bisect(const Level& level, const Points& points, Index parts, Index capacity,
+                                       const Pulse& pulse) {
   const Index nodes = level.nodes();
   Index* const part_of = kept_.take<Index>(nodes);
   const auto mark = scratch_.mark();
-  Index* list = scratch_.take<Index>(nodes);
-  Index* piece_of = scratch_.take<Index>(nodes);
-  Index* next_list = scratch_.take<Index>(nodes);
-  Index* next_piece_of = scratch_.take<Index>(nodes);
-  std::uint32_t* const keys = scratch_.take<std::uint32_t>(nodes);
-  Offset* const tied = scratch_.take<Offset>(Offset(nodes) + 1);
-  Index* const left = scratch_.take<Index>(Offset(nodes) + 1);
-  launch(WEFT_KERNEL(start_list), nodes, Offset(nodes), list, piece_of);
-
-  struct Range {
-    Index first_part, parts;
-    Offset begin, end;
-  };
+  Halves halves(scratch_, nodes);
+  launch(WEFT_KERNEL(start_list), nodes, Offset(nodes), halves.list, halves.piece_of);
   std::vector<Range> ranges{{0, parts, 0, nodes}};
-  while (std::ranges::any_of(ranges, [](const Range& range) { return range.parts > 1; })) {
+  const int rounds = host::halvings(parts);
+  for (int round = 0; round < rounds; ++round) {
+    pulse(static_cast<double>(round) / rounds);
     const auto in_round = scratch_.mark();
-    const auto count = static_cast<Offset>(ranges.size());
-    Halving halving{nodes, points.at, level.graph.weights, list, piece_of, nullptr, keys};
-    Offset* const moments = zeros<Offset>(count * moment_count);
-    launch(WEFT_KERNEL(add_moments), nodes, halving, moments);
-    const Array<Offset> found = download(std::as_const(moments), count * moment_count);
-    Array<Piece> pieces(ranges.size());
-    Index next = 0;
+    Halving halving{nodes, points.at, level.graph.weights, halves.list, halves.piece_of, nullptr, halves.keys};
+    Array<Piece> pieces = pieces_of(ranges, halving);
+    halving.pieces = scratch_.take<Piece>(static_cast<Offset>(pieces.size()));
+    Array<Offset> middle = divide(pieces, halving, halves);
+    if (limit_halves(ranges, capacity, middle, pieces)) middle = divide(pieces, halving, halves);
+    launch(WEFT_KERNEL(divide_pieces), nodes, halving, static_cast<const Index*>(halves.left), halves.next_list,
+           halves.next_piece_of);
+    std::swap(halves.list, halves.next_list);
+    std::swap(halves.piece_of, halves.next_piece_of);
+    std::vector<Range> next;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       const Range& range = ranges[i];
-      Piece& piece = pieces[i] = {};
-      piece.begin = range.begin;
-      piece.end = range.end;
-      piece.left = next;
-      next += range.parts > 1 ? 2 : 1;
-      piece.target = -1;
-      if (range.parts == 1) continue;
-      const Offset* const own = found.data() + i * moment_count;
-      host::Moments sums;
-      sums.count = own[0];
-      std::copy_n(own + 2, dimensions, sums.sum.begin());
-      std::copy_n(own + 2 + dimensions, product_count, sums.products.begin());
-      piece.target = host::weight_of_left(own[1], range.parts);
-      const std::array<Index, dimensions> axis = host::principal_axis(sums);
-      std::ranges::copy(axis, piece.axis);
-    }
-    halving.pieces = scratch_.take<Piece>(count);
-    ::weft::detail::copy_to_device(device_, halving.pieces, pieces.data(), pieces.size() * sizeof(Piece), {});
-    launch(WEFT_KERNEL(find_keys), nodes, halving);
-    for (int shift = 24; shift >= 0; shift -= 8) {
-      const auto in_pass = scratch_.mark();
-      Offset* const sums = zeros<Offset>(count * digits);
-      launch(WEFT_KERNEL(count_digits), nodes, halving, shift, sums);
-      launch(WEFT_KERNEL(choose_digits), count * 32, halving.pieces, count, shift, std::as_const(sums));
-      scratch_.release(in_pass);
-    }
-    launch(WEFT_KERNEL(find_ties), nodes, halving, tied);
-    scan(tied, nodes);
-    launch(WEFT_KERNEL(find_sides), nodes, halving, std::as_const(tied), left);
-    scan(left, nodes);
-    launch(WEFT_KERNEL(divide_pieces), nodes, halving, std::as_const(left), next_list, next_piece_of);
-    std::swap(list, next_list);
-    std::swap(piece_of, next_piece_of);
-    Offset* const middles = scratch_.take<Offset>(count);
-    launch(WEFT_KERNEL(count_left), count, static_cast<const Piece*>(halving.pieces), count, std::as_const(left),
-           middles);
-    const Array<Offset> middle = download(std::as_const(middles), count);
-    std::vector<Range> halves;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const Range& range = ranges[i];
-      if (range.parts == 1) {
-        halves.push_back(range);
-        continue;
-      }
       const Index on_left = range.parts / 2;
-      halves.push_back({range.first_part, on_left, range.begin, middle[i]});
-      halves.push_back({range.first_part + on_left, range.parts - on_left, middle[i], range.end});
+      if (on_left > 0) next.push_back({range.first_part, on_left, range.begin, middle[i]});
+      next.push_back(
+          {range.first_part + on_left, range.parts - on_left, on_left > 0 ? middle[i] : range.begin, range.end});
     }
-    ranges = std::move(halves);
+    ranges = std::move(next);
     scratch_.release(in_round);
   }
   Array<Index> part_of_piece(ranges.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) part_of_piece[i] = ranges[i].first_part;
   Index* const names = scratch_.take<Index>(static_cast<Offset>(ranges.size()));
   ::weft::detail::copy_to_device(device_, names, part_of_piece.data(), ranges.size() * sizeof(Index), {});
-  launch(WEFT_KERNEL(list_to_parts), nodes, Offset(nodes), std::as_const(list), std::as_const(piece_of),
-         std::as_const(names), part_of);
+  launch(WEFT_KERNEL(list_to_parts), nodes, Offset(nodes), static_cast<const Index*>(halves.list),
+         static_cast<const Index*>(halves.piece_of), std::as_const(names), part_of);
   synchronize(device_);
   scratch_.release(mark);
   return {part_of, nodes};
@@ -415,7 +484,8 @@ void DeviceSteps::refine(const Level& level, int number, int rounds, Parts& part
   refinement.loads = zeros<Load>(count);
   refinement.was_full = zeros<Index>(count);
   refinement.admitted = scratch_.take<Index>(count);
-  refinement.special_sums = zeros<Offset>(Offset(special_blocks) * count);
+  const unsigned blocks_for_special = std::min(special_blocks, 1 + static_cast<unsigned>(nodes) / 16);
+  refinement.special_sums = zeros<Offset>(Offset(blocks_for_special) * count);
   const Control fresh;
   refinement.control = scratch_.take<Control>(1);
   ::weft::detail::copy_to_device(device_, refinement.control, &fresh, sizeof fresh, {});
@@ -424,7 +494,7 @@ void DeviceSteps::refine(const Level& level, int number, int rounds, Parts& part
   for (int round = 0; round <= rounds; ++round) {
     const auto in_round = scratch_.mark();
     launch_lanes(WEFT_KERNEL(evaluate), nodes, refinement);
-    simt::launch(WEFT_KERNEL(evaluate_special), special_blocks, block_threads, 0, {}, refinement);
+    simt::launch(WEFT_KERNEL(evaluate_special), blocks_for_special, block_threads, 0, {}, refinement);
     simt::launch(WEFT_KERNEL(sum_cut), summing_blocks, block_threads, 0, {}, refinement);
     launch(WEFT_KERNEL(sum_excess), count, refinement);
     simt::launch(WEFT_KERNEL(decide), 1, 1, 0, {}, refinement.control, round, rounds);
@@ -453,6 +523,12 @@ Array<Index> find_parts(const NodesOnDevice& matrix, const PartSizes& sizes, con
   const gpu::CurrentDevice current(matrix.device);
   DeviceSteps steps(matrix.device, sizes);
   return host::find_parts(steps, steps.finest(matrix), sizes, pulse);
+}
+
+Array<Index> halve_points(const NodesOnDevice& matrix, const Array<host::Point>& points, const PartSizes& sizes,
+                          const Pulse& pulse) {
+  const gpu::CurrentDevice current(matrix.device);
+  return DeviceSteps(matrix.device, sizes).halve(matrix, points, pulse);
 }
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::multilevel

@@ -61,12 +61,18 @@ struct Score {
   }
 };
 
-/// `Steps` does the work where the graph is. It has a type Level (with `nodes()`), a type Parts, and
-///   Level coarsen(const Level&, Offset max_weight)           pairs of nodes as one, none heavier than that
-///   NodeGraph to_host(const Level&)
-///   Coordinates, a type; load(Coordinates on the host), carry(coarse level, its coordinates), smooth(level, passes,
-///   coordinates) Parts bisect(level, coordinates, parts) Parts expand(coarse level, its parts) void refine(level,
-///   sizes.., Parts&) Array<Index> finish(Parts)
+/// `Steps` does the work where the graph is. It has the types Level (with `nodes()`), Parts and one for coordinates of
+/// nodes, and
+///   total_weight()                              of the nodes
+///   coarsen(level, max_weight)                  -> the next level: pairs of nodes as one, none heavier than that
+///   to_host(level)                              -> NodeGraph
+///   load(points)                                -> coordinates, of points on the host
+///   smooth(level, passes, coordinates)          each node goes to the middle of its neighbours
+///   carry(level, coordinates, finer nodes)      -> coordinates of the next finer level
+///   bisect(level, coordinates, parts)           -> parts
+///   refine(level, number, rounds, parts)
+///   expand(level, parts, finer nodes)           -> parts of the next finer level
+///   finish(parts)                               -> the part of each node, on the host
 template <class Steps>
 Array<Index> find_parts(Steps& steps, typename Steps::Level finest, const PartSizes& sizes, const Pulse& pulse) {
   using Level = typename Steps::Level;

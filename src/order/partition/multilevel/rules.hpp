@@ -18,6 +18,12 @@ WEFT_HOST_DEVICE constexpr std::uint32_t scramble(std::uint32_t number) {
   return number ^ (number >> 16);
 }
 
+/// What a node weighs where points are halved and entries are to be even. A node without entries is not free, either.
+WEFT_HOST_DEVICE constexpr Index weight_of_entries(Offset entries) {
+  constexpr Offset max = 0x7fffffff;
+  return static_cast<Index>(entries < max ? entries + 1 : max);
+}
+
 /// Which neighbour a node would like to be joined with: the one over the heaviest edge. Ties are decided by a number
 /// that both ends compute alike and that is another in each round, so that no chain of nodes points one way.
 struct Wish {
