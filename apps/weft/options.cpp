@@ -146,9 +146,8 @@ Device usable_device(const std::string& name) {
 }
 
 void require_format(const std::string& name) {
-  if (name == "auto") return;
   try {
-    parse_format(name);
+    parse_recipe(name);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
@@ -162,10 +161,25 @@ Ordering require_ordering(const std::string& name) {
   }
 }
 
+Ordering require_ordering(const std::string& name, const std::string& format) {
+  const Ordering ordering = require_ordering(name);
+  const Ordering named = parse_recipe(format).order;
+  if (ordering != Ordering::none && named != Ordering::none && named != ordering)
+    throw UsageError(
+        fmt::format("format '{}' is in the order {}, but --order says {}", format, to_string(named), name));
+  return ordering;
+}
+
 void require_storable(const std::string& format, const std::string& path) {
   if (format == "csr") return;
   if (format == "auto") throw UsageError("--format must be a name that a file can keep, as bro-ell is");
   require_format(format);
+  const Recipe recipe = parse_recipe(format);
+  if (recipe.order != Ordering::none || !recipe.transposed.empty())
+    throw UsageError(
+        fmt::format("files keep a matrix in its own order, and not the transposed one, so they cannot hold "
+                    "'{}'; 'weft reorder' gives it another order",
+                    format));
   if (!parse_format(format).format->storable) {
     std::string names = "csr";
     for (const FormatInfo& info : formats())

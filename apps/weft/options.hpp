@@ -79,11 +79,14 @@ int with_type(ValueType type, Work&& work) {
 /// Reads a device's name; throws Error(no_device) when it is none or cannot be used here.
 Device usable_device(const std::string& name);
 
-/// Throws UsageError unless `name` is "auto", a format or a variant: before hours of reading, not after.
+/// Throws UsageError unless `name` is "auto", a format, a variant or a recipe: before hours of reading, not after.
 void require_format(const std::string& name);
 
 /// Reads the name of an ordering; throws UsageError, with those there are, when it is none.
 Ordering require_ordering(const std::string& name);
+
+/// The same for an ordering besides a format; throws UsageError, too, when that is a recipe with another one.
+Ordering require_ordering(const std::string& name, const std::string& format);
 
 /// Throws UsageError unless a file of this name can hold a matrix in this format.
 void require_storable(const std::string& format, const std::string& path);

@@ -24,6 +24,7 @@ struct Measurement {
   std::string failure;        ///< why there are no numbers; else empty
   bool correct = true;        ///< false: numbers there are, but y was wrong
   std::string details;        ///< parameters the format chose, one line
+  std::string recipe;         ///< see PlanInfo; empty for peers
   bool deterministic = true;  ///< the format promises the same bits every time; peers promise nothing we know of
   bool repeatable = true;     ///< the bits were the same in every product that was compared
   Setup setup;

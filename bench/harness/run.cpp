@@ -71,6 +71,7 @@ class Contest {
       m.chosen = info.format;
       m.deterministic = info.deterministic;
       m.details = info.details;
+      m.recipe = info.recipe;
       m.setup = info.setup;
       // For `auto` that is also building and timing what it did not choose.
       m.setup.facts += std::max(0.0, info.planning_seconds - info.setup.total());

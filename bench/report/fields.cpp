@@ -241,6 +241,13 @@ const std::vector<Field>& measurement_fields() {
              if (!value.null()) m.details = value.text();
            },
        .may_be_missing = true},
+      {.name = "recipe",
+       .write = [](const Measurement& m) { return Json(m.recipe); },
+       .read =
+           [](const Place& value, Measurement& m) {
+             if (!value.null()) m.recipe = value.text();
+           },
+       .may_be_missing = true},
       {.name = "candidates",
        .write = [](const Measurement& m) { return m.candidates.empty() ? Json(nullptr) : to_json(m.candidates); },
        .read =

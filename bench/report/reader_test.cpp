@@ -54,6 +54,7 @@ Report full_report() {
   ours.name = "sell";
   ours.chosen = "sell:c=32";
   ours.details = "C = 32";
+  ours.recipe = "sell:c=32:sigma=1:t=1";
   ours.deterministic = false;
   ours.repeatable = false;
   ours.setup = {.upload = 0.7, .facts = 0.1, .order = 0.2, .partition = 0.3, .encode = 0.4};

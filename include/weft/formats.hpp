@@ -1,6 +1,7 @@
 #pragma once
 #include <weft/device.hpp>
 #include <weft/export.hpp>
+#include <weft/order.hpp>
 #include <weft/types.hpp>
 
 #include <cstdint>
@@ -56,6 +57,19 @@ struct FormatName {
 /// Takes a name apart. Throws Error(invalid_argument), with what there is, when it is none: an unknown format, variant
 /// or parameter, or a number out of its range.
 WEFT_API FormatName parse_format(std::string_view name);
+
+/// What PlanOptions::format says: [ORDER+]FORMAT[/FORMAT]. A PlanInfo::recipe is one that leaves nothing open:
+/// "rcm+sell:c=32:sigma=1024:t=1".
+struct Recipe {
+  Ordering order = Ordering::none;  ///< none: it names no order
+  std::string format;               ///< "auto", or what parse_format takes
+  /// What follows the "/": the same format with the variant and the numbers of the transposed matrix. Empty: those of
+  /// `format`.
+  std::string transposed;
+};
+
+/// Takes a recipe apart. Throws Error(invalid_argument) as parse_format and parse_ordering do.
+WEFT_API Recipe parse_recipe(std::string_view text);
 
 /// Every format of this build, in the order tables show them.
 WEFT_API const std::vector<FormatInfo>& formats();

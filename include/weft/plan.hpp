@@ -77,8 +77,10 @@ struct Candidate {
 struct PlanInfo {
   std::string format;   ///< with its variant: "csr:vector8"
   std::string details;  ///< parameters the format chose, one line
-  /// The format with all its numbers, and the order before it if there is one. As PlanOptions::format it builds the
-  /// same storage, which gives the same bits, on any machine with such a device.
+  /// The format with all its numbers, and the order before it if there is one (see Recipe in formats.hpp). As
+  /// PlanOptions::format it builds the same storage, which gives the same bits, on any machine with such a device. A
+  /// partition or coordinates of yours are not in it: give them again. Empty where a file that was loaded as it is
+  /// stored does not say how it was made.
   std::string recipe;
   Ordering ordering = Ordering::none;
   Device device;
@@ -206,13 +208,17 @@ Plan<V> plan(const DeviceCsr<V, O>& matrix, const PlanOptions& options = {}) {
 
 /// Plans the matrix of a .weft file. One that is stored in a packed format (see write_weft_as in io.hpp) is used as it
 /// is stored, without encoding it anew, when `options.format` is "auto" or that format's plain name and no other
-/// order is asked for; otherwise the file is read and planned as `plan` does. Throws as read_weft and plan do: no
-/// kernel ever runs on a file that was altered.
+/// order is asked for; otherwise the file is read and planned as `plan` does, by the recipe in the file where the parts
+/// or the device are others. Throws as read_weft and plan do: no kernel ever runs on a file that was altered.
 template <Value V>
 WEFT_API Plan<V> load_plan(const std::string& path, const PlanOptions& options = {});
 
 /// The format that a .weft file keeps its matrix in: "csr", or a packed one's name. Empty for any other file. Throws
 /// Error(io) when it cannot be read, Error(parse) when its header is damaged.
 WEFT_API std::string stored_format(const std::string& path);
+
+/// The PlanInfo::recipe of what a .weft file holds in a packed format. Empty where it does not say, as files of earlier
+/// versions of Weft, and for any other file. Throws as stored_format.
+WEFT_API std::string stored_recipe(const std::string& path);
 
 }  // namespace weft

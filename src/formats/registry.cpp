@@ -152,6 +152,37 @@ FormatName parse_format(std::string_view name) {
   return result;
 }
 
+Recipe parse_recipe(std::string_view text) {
+  Recipe recipe;
+  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
+    recipe.order = parse_ordering(text.substr(0, plus));
+    text.remove_prefix(plus + 1);
+  }
+  const std::size_t slash = text.find('/');
+  recipe.format = text.substr(0, slash);
+  if (recipe.format == "auto" && slash == std::string_view::npos) return recipe;
+  const FormatName format = parse_format(recipe.format);
+  if (slash == std::string_view::npos) return recipe;
+  recipe.transposed = text.substr(slash + 1);
+  if (parse_format(recipe.transposed).format != format.format)
+    throw Error(ErrorCode::invalid_argument, "format '" + recipe.format +
+                                                 "': the transposed matrix is stored in the same format, not as '" +
+                                                 recipe.transposed + "'");
+  return recipe;
+}
+
+std::string recipe_of(const FormatChoice& requested, const std::string& variant,
+                      const std::map<std::string, std::int64_t>& numbers) {
+  const FormatInfo& format = requested.format->info;
+  std::string recipe = full_name(format, variant);
+  for (const ParameterInfo& parameter : format.parameters) {
+    const auto& known = parameter.limit ? requested.parameters : numbers;
+    if (const auto found = known.find(parameter.name); found != known.end())
+      recipe += ":" + parameter.name + "=" + std::to_string(found->second);
+  }
+  return recipe;
+}
+
 FormatChoice find_format(const std::string& name, Device device, ValueType type) {
   const FormatName parsed = parse_format(name);
   const auto found =

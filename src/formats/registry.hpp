@@ -78,4 +78,9 @@ struct FormatChoice {
 /// listing those there are, and Error(unsupported), listing the formats that can, when this one cannot.
 FormatChoice find_format(const std::string& name, Device device, ValueType type);
 
+/// The name that builds the same again: with the variant and with all numbers, in the order of the format's parameters.
+/// Of what was requested it keeps the limits, which no operator reports.
+std::string recipe_of(const FormatChoice& requested, const std::string& variant,
+                      const std::map<std::string, std::int64_t>& numbers);
+
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <weft/error.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ class StoredArrays {
     return found;
   }
   const std::vector<std::pair<std::string, Elements>>& all() const { return arrays_; }
+
+  std::map<std::string, std::int64_t> numbers = {};  ///< from `store`: the format's parameters, see OperatorInfo
 
  private:
   std::vector<std::pair<std::string, Elements>> arrays_;

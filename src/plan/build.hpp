@@ -1,4 +1,5 @@
 #pragma once
+#include <weft/error.hpp>
 #include <weft/order.hpp>
 #include <weft/plan.hpp>
 
@@ -71,6 +72,16 @@ Stored<V> put_in_order(const Csr<V>& matrix, const Order& order, Device device) 
           .positions = std::move(positions)};
 }
 
+/// The order to store a matrix in: the one that the recipe names, or else the options'.
+inline Ordering requested_order(const Recipe& recipe, const PlanOptions& options) {
+  if (recipe.order == Ordering::none) return options.order;
+  if (options.order != Ordering::none && options.order != recipe.order)
+    throw Error(ErrorCode::invalid_argument, "format '" + options.format + "' is in the order " +
+                                                 std::string(to_string(recipe.order)) + ", but the order " +
+                                                 std::string(to_string(options.order)) + " is requested");
+  return recipe.order;
+}
+
 /// Builds an operator and adds up, here and nowhere else, where the time went.
 template <Value V>
 Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device device, const Progress& progress) {
@@ -94,14 +105,16 @@ Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device devic
   return built;
 }
 
-/// Builds the transposed matrix, if it is requested, and describes what was built. `info` may hold candidates and the
-/// time that the order took; `order` is the one that `stored` has been put in, and `watch` runs since planning began.
+/// Builds the transposed matrix, if it is requested, and describes what was built. `info` may hold candidates, the
+/// order and the time that it took, and the recipe of what was loaded as it is `stored`; `order` is the one that
+/// `stored` has been put in, and `watch` runs since planning began.
 template <Value V>
 Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, const Order& order,
                     const PlanOptions& options, Device device, const Stopwatch& watch) {
   const OperatorInfo built = forward.op->info();
   SourceState<V>& source = stored.source.state();
   info.format = full_name(forward.choice.format->info, built.variant);
+  if (!info.stored) info.recipe = recipe_of(forward.choice, built.variant, built.numbers);
   info.details = built.details;
   info.device = device;
   info.type = value_type<V>;
@@ -137,14 +150,22 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
                    [&](std::int64_t i) { plan.positions[i] = stored.positions[turned.positions[i]]; });
     }
     info.setup.order += transposing.seconds();
-    Built<V> second = build(forward.choice, other, device, options.progress);
-    info.bytes += second.op->info().bytes;
+    // A recipe may have other numbers for it; they are in this one, too, where they differ.
+    const std::string given = parse_recipe(options.format).transposed;
+    const FormatChoice choice = given.empty() ? forward.choice : find_format(given, device, value_type<V>);
+    Built<V> second = build(choice, other, device, options.progress);
+    const OperatorInfo turned_info = second.op->info();
+    const std::string own = recipe_of(choice, turned_info.variant, turned_info.numbers);
+    if (!info.recipe.empty() && own != info.recipe) info.recipe += "/" + own;
+    info.bytes += turned_info.bytes;
     info.setup.upload += second.times.upload;
     info.setup.facts += second.times.facts;
     info.setup.partition += second.times.partition;
     info.setup.encode += second.times.encode;
     plan.transposed = std::move(second.op);
   }
+  if (!info.recipe.empty() && info.ordering != Ordering::none)
+    info.recipe = std::string(to_string(info.ordering)) + "+" + info.recipe;
   info.setup.upload += source.times.upload;
   info.setup.facts += source.times.facts;
   info.bytes_per_nonzero =

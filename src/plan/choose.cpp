@@ -35,7 +35,7 @@ class SourceOutlook final : public Outlook {
   const AccessFacts& access() const override { return ::weft::access(stored_.source); }
   const BlockFacts& blocks() const override { return ::weft::blocks(stored_.source); }
   BallFacts balls(int block, Index nodes) const override { return ::weft::balls(stored_.source, block, nodes); }
-  bool parts_are_known() const override { return stored_.partition != nullptr; }
+  bool parts_are_known() const override { return stored_.partition || stored_.coordinates; }
 
  private:
   const Stored<V>& stored_;

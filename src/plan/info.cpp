@@ -38,6 +38,7 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
   if (info.ordering != Ordering::none)
     out << "  in the order " << to_string(info.ordering) << ", found in " << duration(info.setup.order) << "\n";
   if (!info.details.empty()) out << "  " << info.details << "\n";
+  if (!info.recipe.empty()) out << "  recipe " << info.recipe << "\n";
   out << "  " << fixed(static_cast<double>(info.bytes) / 1e6, 1) << " MB, " << fixed(info.bytes_per_nonzero, 2)
       << " bytes/nonzero";
   if (info.padding > 0)

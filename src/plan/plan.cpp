@@ -16,24 +16,25 @@ Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options) {
   if (options.partition) require_partition(*options.partition, source.rows());
   if (options.coordinates) ordering::require_coordinates_of_nodes(*options.coordinates, source.rows());
 
+  const Recipe recipe = parse_recipe(options.format);
   PlanInfo info;
-  info.ordering = options.order;
+  info.ordering = requested_order(recipe, options);
   Stored<V> stored{.source = source};
   Order order;
-  if (options.order != Ordering::none) {
+  if (info.ordering != Ordering::none) {
     const Csr<V>& matrix = source.host();
     const Stopwatch ordering;
-    order = weft::order(matrix, options.order, {.progress = options.progress});
+    order = weft::order(matrix, info.ordering, {.progress = options.progress});
     if (!order.empty()) stored = put_in_order(matrix, order, device);
     info.setup.order = ordering.seconds();
   }
   stored.partition = in_order(options.partition, order.rows);
   stored.coordinates = points_in_order(options.coordinates, order.rows);
   Built<V> forward;
-  if (options.format == "auto") {
+  if (recipe.format == "auto") {
     forward = choose(stored, options, device, info);
   } else {
-    const FormatChoice choice = find_format(options.format, device, value_type<V>);
+    const FormatChoice choice = find_format(recipe.format, device, value_type<V>);
     if (!choice.format->info.deterministic && !options.allow_nondeterministic)
       throw Error(ErrorCode::unsupported, "format '" + choice.format->info.name +
                                               "' is not deterministic; plan with allow_nondeterministic to use it");

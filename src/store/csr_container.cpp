@@ -27,11 +27,6 @@ std::span<const std::uint8_t> letters(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-std::string letters_of(const Container& container, std::string_view section) {
-  const Array<std::uint8_t> text = container.section<std::uint8_t>(section);
-  return {text.begin(), text.end()};
-}
-
 [[noreturn]] void refuse(const Container& container, const std::string& sentence, ErrorCode code = ErrorCode::parse) {
   throw Error(code, container.name() + ": " + sentence);
 }
@@ -62,13 +57,22 @@ Csr<V> converted(const Container& container, const Csr<Stored>& stored) {
 
 }  // namespace
 
-MatrixHead::MatrixHead(std::string_view kind, Index rows, Index cols, Symmetry symmetry)
-    : kind_(kind), shape_{rows, cols}, symmetry_(name_of(symmetry)) {}
+MatrixHead::MatrixHead(std::string_view kind, Index rows, Index cols, Symmetry symmetry, std::string recipe)
+    : kind_(kind), shape_{rows, cols}, symmetry_(name_of(symmetry)), recipe_(std::move(recipe)) {}
 
 void MatrixHead::add_to(ContainerWriter& writer) const {
   writer.add(kind_section, letters(kind_));
   writer.add(shape_section, std::span<const std::int64_t>(shape_));
   if (!symmetry_.empty()) writer.add(symmetry_section, letters(symmetry_));
+  if (!recipe_.empty()) writer.add(recipe_section, letters(recipe_));
+}
+
+std::string letters_of(const Container& container, std::string_view section, std::size_t max_size) {
+  const Array<std::uint8_t> text = container.section<std::uint8_t>(section);
+  if (text.size() > max_size)
+    refuse(container, "the .weft file's section '" + std::string(section) + "' has " + std::to_string(text.size()) +
+                          " letters, more than " + std::to_string(max_size));
+  return {text.begin(), text.end()};
 }
 
 std::string kind_of(const Container& container) { return letters_of(container, kind_section); }

@@ -11,15 +11,16 @@
 
 namespace weft::io {
 
-/// The sections that matrices of every kind have; "symmetry" only where there is one.
+/// The sections that matrices of every kind have; "symmetry" and "recipe" only where there is one.
 inline constexpr std::string_view kind_section = "kind", shape_section = "shape", symmetry_section = "symmetry",
-                                  values_section = "values";
+                                  recipe_section = "recipe", values_section = "values";
 inline constexpr std::string_view csr_kind = "csr";
 
 /// Those of them that describe the matrix.
 class MatrixHead {
  public:
-  MatrixHead(std::string_view kind, Index rows, Index cols, Symmetry symmetry = Symmetry::general);
+  MatrixHead(std::string_view kind, Index rows, Index cols, Symmetry symmetry = Symmetry::general,
+             std::string recipe = {});
   /// This must live until the container is written.
   void add_to(ContainerWriter& writer) const;
 
@@ -27,10 +28,14 @@ class MatrixHead {
   std::string kind_;
   std::array<std::int64_t, 2> shape_;
   std::string symmetry_;  // empty: general
+  std::string recipe_;    // empty: none
 };
 
 /// "csr", or the name of a format.
 std::string kind_of(const Container& container);
+
+/// What a section of letters says. Throws Error(parse) when there is none, or it has more than `max_size`.
+std::string letters_of(const Container& container, std::string_view section, std::size_t max_size = 4096);
 
 /// Rows and columns. Throws Error(parse) when there are none, Error(unsupported) past 2^31-1.
 std::pair<Index, Index> shape_of(const Container& container);

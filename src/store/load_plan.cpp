@@ -9,6 +9,11 @@
 namespace weft {
 namespace {
 
+template <Value V>
+std::string recipe_or_name(const io::Packed<V>& packed, const Format& format) {
+  return packed.recipe.empty() ? format.info.name : packed.recipe;
+}
+
 /// A plan on the format's arrays as they are stored. None when the format keeps rows in parts, and the caller has
 /// brought others.
 template <Value V>
@@ -17,16 +22,20 @@ std::optional<Plan<V>> plan_as_stored(const io::Packed<V>& packed, const Format&
   const Device device = options.device.value_or(Device::cpu());
   require_usable(device);
   Built<V> built;
-  built.choice = find_format(format.info.name, device, value_type<V>);
+  built.choice = find_format(recipe_or_name(packed, format), device, value_type<V>);
   const Stopwatch loading;
-  Loaded<V> loaded = format.storing.get<V>().load(
-      packed.arrays, packed.matrix, {.device = device, .progress = options.progress, .partition = options.partition});
+  Loaded<V> loaded = format.storing.get<V>().load(packed.arrays, packed.matrix,
+                                                  {.device = device,
+                                                   .progress = options.progress,
+                                                   .parameters = built.choice.parameters,
+                                                   .partition = options.partition});
   if ((options.partition || options.coordinates) && loaded.op->partition()) return std::nullopt;
   built.op = std::move(loaded.op);
   synchronize(device);
   built.times.encode = loading.seconds();
   PlanInfo info;
   info.stored = loaded.as_stored;
+  if (info.stored) info.recipe = packed.recipe;
   return finish_plan<V>(std::move(built), std::move(info), {.source = packed.matrix, .partition = options.partition},
                         {}, options, device, watch);
 }
@@ -37,6 +46,14 @@ std::string stored_format(const std::string& path) {
   io::FileBytes file = io::map_file(path);
   if (!io::is_container(file.bytes)) return "";
   return io::kind_of(io::Container(std::move(file), path));
+}
+
+std::string stored_recipe(const std::string& path) {
+  io::FileBytes file = io::map_file(path);
+  if (!io::is_container(file.bytes)) return "";
+  const io::Container container(std::move(file), path);
+  const Format* const format = io::packed_format(container);
+  return format ? io::recipe_in(container, *format) : "";
 }
 
 template <Value V>
@@ -56,7 +73,7 @@ LoadedPlan<V> load_plan_and_matrix(const std::string& path, const PlanOptions& o
   if ((options.format == "auto" || options.format == format->info.name) && options.order == Ordering::none) {
     if (auto planned = plan_as_stored(packed, *format, options, watch))
       return {std::move(*planned), std::move(packed.matrix)};
-    anew.format = format->info.name;
+    anew.format = recipe_or_name(packed, *format);
   }
   Plan<V> planned = plan(packed.matrix, anew);
   return {std::move(planned), std::move(packed.matrix)};

@@ -7,6 +7,8 @@
 
 #include "io/io_testing.hpp"
 #include "store/container_testing.hpp"
+#include "store/csr_container.hpp"
+#include "store/packed_container.hpp"
 
 namespace weft::io::testing {
 namespace {
@@ -73,6 +75,101 @@ TEST(LoadPlan, EqualsThePlanOfTheMatrix) {
       }
     }
   }
+}
+
+/// Writes the file's sections again, with another recipe; empty: with none, as earlier versions of Weft did.
+void replace_recipe(const std::string& path, const std::string& recipe) {
+  const Container container = Container::open(path);
+  StoredArrays kept;
+  for (const std::string& name : container.section_names()) {
+    const auto keep = [&]<class T>(T) {
+      if (container.type(name) == element_type<T>) kept.add(name, container.section<T>(name).clone());
+    };
+    if (name == recipe_section) continue;
+    keep(std::uint8_t());
+    keep(std::uint16_t());
+    keep(std::uint32_t());
+    keep(std::int32_t());
+    keep(std::int64_t());
+    keep(double());
+  }
+  if (!recipe.empty())
+    kept.add(std::string(recipe_section), Array<std::uint8_t>(std::vector<std::uint8_t>(recipe.begin(), recipe.end())));
+  ContainerWriter writer;
+  for (const auto& [name, elements] : kept.all())
+    std::visit([&]<class T>(const Array<T>& array) { writer.add(name, std::span<const T>(array)); }, elements);
+  writer.write(path);
+}
+
+TEST(LoadPlan, HasTheRecipeThatTheFileWasMadeBy) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  for (const char* source : {"gen:empty-rows:200", "gen:elasticity3d:4"}) {
+    const auto matrix = generate<double>(source);
+    std::vector<double> x(static_cast<std::size_t>(matrix.cols));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / double(i + 1);
+    for (const std::string& name : names())
+      for (const Device device : available_devices()) {
+        SCOPED_TRACE(std::string(source) + " as " + name + " on " + device.name());
+        write_weft_as(path, matrix, name, {}, nullptr, device);
+        const std::string recipe = stored_recipe(path);
+        EXPECT_TRUE(recipe.starts_with(format_of(name))) << recipe;
+        auto loaded = load_plan<double>(path, {.device = device});
+        EXPECT_TRUE(loaded.info().stored);
+        EXPECT_EQ(loaded.info().recipe, recipe);
+        auto planned = plan(matrix, {.device = device, .format = recipe});
+        EXPECT_EQ(planned.info().recipe, recipe);
+        EXPECT_EQ(planned.info().bytes, loaded.info().bytes);
+        expect_same_bits<double>(product_of(loaded, Op::none, x), product_of(planned, Op::none, x));
+      }
+  }
+}
+
+TEST(LoadPlan, EncodesAnewByTheRecipe) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  const auto matrix = generate<double>("gen:poisson2d:20");
+  write_weft_as(path, matrix, "ehyb:cache=60:guests=0", {}, nullptr, Device::cpu());
+  const auto loaded = load_plan<float>(path);  // of which more fit a slice
+  EXPECT_FALSE(loaded.info().stored);
+  EXPECT_EQ(loaded.info().recipe, stored_recipe(path));
+  EXPECT_NE(loaded.info().recipe.find(":cache=60:guests=0"), std::string::npos) << loaded.info().recipe;
+}
+
+TEST(LoadPlan, OldFilesDoNotSayHowTheyWereMade) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  const auto matrix = generate<double>("gen:poisson2d:13");
+  for (const std::string& name : formats_stored()) {
+    write_weft_as(path, matrix, name, {}, nullptr, Device::cpu());
+    replace_recipe(path, "");
+    EXPECT_EQ(stored_recipe(path), "");
+    const auto loaded = load_plan<double>(path, {.transpose = true});
+    EXPECT_TRUE(loaded.info().stored);
+    EXPECT_EQ(loaded.info().recipe, "");
+  }
+  write_weft(path, matrix);
+  EXPECT_EQ(stored_recipe(path), "");
+}
+
+TEST(LoadPlan, RefusesARecipeThatIsNone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.weft");
+  const auto matrix = generate<double>("gen:poisson2d:13");
+  for (const std::string& recipe :
+       {std::string("bro-coo:steps=32"), std::string("bro-ell:h=33"), std::string("bro-ell:q=1"), std::string("auto"),
+        std::string("rcm+bro-ell"), std::string("bro-ell/bro-ell"), std::string("bro-ell\n:h=32"),
+        "bro-ell:h=" + std::string(2000, '0') + "32"}) {
+    write_weft_as(path, matrix, "bro-ell");
+    replace_recipe(path, recipe);
+    for (const Error& error : {error_of([&] { load_plan<double>(path); }), error_of([&] { read_weft<double>(path); }),
+                               error_of([&] { stored_recipe(path); })}) {
+      EXPECT_EQ(error.code(), ErrorCode::parse) << recipe;
+      EXPECT_TRUE(std::string(error.what()).starts_with(path + ": the .weft file's section 'recipe' ")) << error.what();
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  }
+  EXPECT_EQ(error_of([&] { write_weft_as(path, matrix, "rcm+bro-ell"); }).code(), ErrorCode::unsupported);
 }
 
 TEST(LoadPlan, AnotherFormatIsPlannedFromTheUnpackedMatrix) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
+#include "core/text_cursor.hpp"
 #include "order/partition/coordinates.hpp"
 #include "sparse/canonical.hpp"
 #include "store/csr_container.hpp"
@@ -71,12 +72,24 @@ StoredArrays arrays_of(const Container& container) {
 
 const Format* packed_format(const Container& container) { return storable_format(kind_of(container)); }
 
+std::string recipe_in(const Container& container, const Format& format) {
+  if (!container.has(recipe_section)) return {};
+  constexpr std::size_t max_letters = 1024;
+  const std::string recipe = letters_of(container, recipe_section, max_letters);
+  try {
+    if (parse_format(recipe).format->name == format.info.name) return recipe;
+  } catch (const Error&) {  // it is reported below, without the letters of the file as they are
+  }
+  throw Error(ErrorCode::parse, container.name() + ": the .weft file's section 'recipe' is not one of " +
+                                    format.info.name + ": " + quoted(recipe));
+}
+
 template <Value V>
 Packed<V> unpack(const Container& container, const Format& format) {
   const auto [rows, cols] = shape_of(container);
   const Symmetry symmetry = symmetry_of(container);
   check_offsets_memory(container.name(), rows);
-  Packed<V> packed{.arrays = arrays_of<V>(container), .matrix = {}};
+  Packed<V> packed{.arrays = arrays_of<V>(container), .matrix = {}, .recipe = recipe_in(container, format)};
   try {
     packed.matrix = format.storing.get<V>().unpack(packed.arrays, rows, cols);
     packed.matrix.symmetry = symmetry;
@@ -99,6 +112,11 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                    const std::shared_ptr<const Partition>& partition, std::optional<Device> device,
                    const std::shared_ptr<const Coordinates>& coordinates) {
   if (partition) require_partition(*partition, matrix.rows);
+  const Recipe recipe = parse_recipe(format);
+  if (recipe.order != Ordering::none || !recipe.transposed.empty())
+    throw Error(
+        ErrorCode::unsupported,
+        "a .weft file keeps a matrix in its own order, and not the transposed one: it cannot hold '" + format + "'");
   if (coordinates) ordering::require_coordinates_of_nodes(*coordinates, matrix.rows);
   const FormatName name = parse_format(format);
   if (name.format->name == io::csr_kind) return write_weft(path, matrix, std::move(progress));
@@ -116,7 +134,8 @@ void write_weft_as(const std::string& path, const Csr<V>& matrix, const std::str
                                                                      .partition = partition,
                                                                      .coordinates = coordinates,
                                                                      .store_for = device});
-  const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols, matrix.symmetry);
+  const io::MatrixHead head(name.format->name, matrix.rows, matrix.cols, matrix.symmetry,
+                            recipe_of({found, name.variant, name.parameters}, name.variant, arrays.numbers));
   io::ContainerWriter writer;
   head.add_to(writer);
   for (const auto& [section, elements] : arrays.all())

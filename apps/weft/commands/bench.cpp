@@ -222,7 +222,10 @@ int run(const BenchOptions& options) {
   if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
     throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
   if (options.formats != "all")
-    for (const std::string& name : bench::split_names(options.formats)) require_format(name);
+    for (const std::string& name : bench::split_names(options.formats)) {
+      require_format(name);
+      require_ordering(options.order, name);
+    }
   require_ordering(options.order);
   if (options.suite == "real" && options.folder.empty())
     throw UsageError("--suite real is made of the matrices in a folder; name it with --folder");

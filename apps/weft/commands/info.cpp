@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <weft/generate.hpp>
+#include <weft/plan.hpp>
 #include <weft/structure.hpp>
 
 #include <algorithm>
@@ -91,6 +93,9 @@ std::string symmetry_text(const Structure& s) {
   return fmt::format("no; {} of the off-diagonal entries have a mirror", percent_text(s.pattern_symmetry));
 }
 
+/// How a packed .weft file was made; empty: the source is none, or does not say.
+std::string recipe_in(const std::string& source) { return is_generator(source) ? "" : stored_recipe(source); }
+
 std::string as_text(const std::string& source, std::string_view type, const Structure& s) {
   const double room = static_cast<double>(s.rows) * s.cols;
   std::string text = fmt::format("{}\n", source);
@@ -104,6 +109,7 @@ std::string as_text(const std::string& source, std::string_view type, const Stru
                    room > 0 ? fmt::format(" ({:.3g} % of the matrix)", 100 * static_cast<double>(s.nonzeros) / room)
                             : std::string()));
   fact("value type", std::string(type));
+  if (const std::string recipe = recipe_in(source); !recipe.empty()) fact("stored as", recipe);
 
   text += "\nRows\n";
   fact("entries a row", fmt::format("{} to {}, mean {:.2f}, deviation {:.2f}", count_text(s.shortest_row),
@@ -203,6 +209,7 @@ int describe_matrix(const InfoOptions& options) {
   const std::string_view type = to_string(value_type<V>);
   if (options.json) {
     nlohmann::ordered_json json = to_json(options.source, type, structure);
+    if (const std::string recipe = recipe_in(options.source); !recipe.empty()) json["recipe"] = recipe;
     if (partition) json["partition"] = to_json(*partition);
     print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   } else {

@@ -12,6 +12,7 @@
 #include "apps/weft/options.hpp"
 #include "apps/weft/output.hpp"
 #include "apps/weft/progress.hpp"
+#include "apps/weft/recipe_file.hpp"
 #include "bench/harness/measure.hpp"
 #include "bench/harness/verify.hpp"
 #include "bench/harness/workspace.hpp"
@@ -36,6 +37,7 @@ struct SpmvOptions {
   std::string output;
   std::string format = "auto";
   std::string order = "none";
+  RecipeFile recipe_file;
   GivenParts parts;
   std::string device = "cpu";
   bool transpose = false;
@@ -99,6 +101,7 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
                   options.transpose ? "A' x" : "A x", options.beta == 0 ? "" : fmt::format(" + {} y", options.beta));
   text += fmt::format("format    {}{} on {}{}\n", plan.format, plan.details.empty() ? "" : " (" + plan.details + ")",
                       plan.device.name(), plan.stored ? ", as stored in the file" : "");
+  if (!plan.recipe.empty()) text += fmt::format("recipe    {}\n", plan.recipe);
   if (plan.ordering != Ordering::none)
     text += fmt::format("order     {}, in {}\n", to_string(plan.ordering), seconds_text(plan.setup.order));
   for (const Candidate& candidate : plan.candidates)
@@ -132,6 +135,7 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
                                  {"beta", options.beta},
                                  {"device", plan.device.name()},
                                  {"format", plan.format},
+                                 {"recipe", plan.recipe},
                                  {"ordering", to_string(plan.ordering)},
                                  {"ordering_seconds", plan.setup.order},
                                  {"partition_seconds", plan.setup.partition},
@@ -179,9 +183,10 @@ LoadedPlan<V> make_plan(const SpmvOptions& options, Device device) {
 }
 
 template <Value V>
-int multiply(const SpmvOptions& options, Device device) {
+int multiply(const SpmvOptions& options, Device device, bool keep_recipe) {
   LoadedPlan<V> loaded = make_plan<V>(options, device);
   Plan<V>& planned = loaded.plan;
+  if (keep_recipe) options.recipe_file.write(planned.info(), options.source);
   if (!options.check) loaded.matrix = {};  // the plan keeps what it needs
   const Op op = options.transpose ? Op::transpose : Op::none;
   const Index x_size = options.transpose ? planned.info().rows : planned.info().cols;
@@ -226,15 +231,28 @@ int multiply(const SpmvOptions& options, Device device) {
   return success;
 }
 
-int run(const SpmvOptions& options) {
+/// Takes the format from the recipe file; false when that is still to be written.
+bool take_recipe(SpmvOptions& options) {
+  const std::optional<std::string> recipe = options.recipe_file.read();
+  if (!recipe) return false;
+  if (options.format != "auto" && options.format != *recipe)
+    throw UsageError(fmt::format("--format {} is not the recipe in {}, which is {}", options.format,
+                                 options.recipe_file.path, *recipe));
+  options.format = *recipe;
+  return true;
+}
+
+int run(SpmvOptions options) {
   options.common.apply();
   require_format(options.format);
-  require_ordering(options.order);
+  const bool keep_recipe = !options.recipe_file.path.empty() && !take_recipe(options);
+  require_ordering(options.order, options.format);
   if (options.beta != 0 && options.y0.empty()) throw UsageError("--beta needs the y to add: --y0 FILE");
   if (options.x.starts_with("random:")) seed_of(options.x.substr(7));
   if (!options.output.empty()) require_target_folder(options.output);
+  if (keep_recipe) require_target_folder(options.recipe_file.path);
   const Device device = usable_device(options.device);
-  return with_type(options.reading.value_type(), [&]<Value V>() { return multiply<V>(options, device); });
+  return with_type(options.reading.value_type(), [&]<Value V>() { return multiply<V>(options, device, keep_recipe); });
 }
 
 }  // namespace
@@ -247,13 +265,14 @@ Command add_spmv(CLI::App& tool) {
   parser->add_option("-o,--output", options->output, "write y to this file (Matrix Market array)")->type_name("FILE");
   parser
       ->add_option("--format", options->format,
-                   "storage format, with numbers if you like: sell:sigma=256; see 'weft doctor' (default auto: the "
-                   "soonest done)")
+                   "storage format, with numbers if you like: sell:sigma=256, or a recipe; see 'weft doctor' (default "
+                   "auto: the soonest done)")
       ->type_name("FORMAT");
   parser
       ->add_option("--order", options->order,
                    "store the matrix in another order: " + bench::one_of_orderings() + " (default none)")
       ->type_name("ORDERING");
+  options->recipe_file.add_to(*parser);
   options->parts.add_to(*parser);
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--transpose", options->transpose, "multiply by the transposed matrix");

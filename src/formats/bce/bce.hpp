@@ -39,8 +39,12 @@ Storage<V> set_up(const MatrixSource<V>& source, const Settings& settings);
 template <Value V>
 void fill_values(Storage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values);
 
-/// What a product is made with on a device, by the user's parameters, the device and the tuning.
+/// What a product is made with on a device, by the user's parameters, the device and the tuning. Throws
+/// Error(invalid_argument) when pieces of a row would be longer than a row that is cut.
 Settings settings_for(const BuildOptions& options);
+
+/// The parameters by which these settings, and this layout, come about on any device.
+std::map<std::string, std::int64_t> numbers_of(const Layout& layout, const Settings& settings);
 
 /// "2 blocks, widths 9 27; 30 sub-blocks, ...": a line for people.
 std::string describe_layout(const Layout& layout, const Settings& settings);

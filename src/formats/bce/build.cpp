@@ -11,6 +11,7 @@ namespace {
 constexpr Offset entries_per_chunk = 4096;    // of a hand-out: about 50 KB of matrix
 constexpr Offset rows_per_chunk = 4096;       // empty rows have no entries
 constexpr Offset entries_per_thread = 16384;  // below this, waking a thread costs more than it brings
+constexpr std::int64_t longest_index = std::numeric_limits<Index>::max();
 
 /// Where hand-outs of about the same number of entries begin.
 Array<Offset> cut_into_chunks(const Layout& layout, const Array<Offset>& positions) {
@@ -45,6 +46,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                  storage_.full_widths.bytes() + storage_.positions.bytes() + storage_.columns.bytes() +
                  storage_.values.bytes() + chunks_.bytes() + partials_.bytes();
     info.padding = storage_.positions.back() - this->entries();
+    info.numbers = numbers_of(layout, settings_);
     return info;
   }
 
@@ -82,25 +84,24 @@ std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOpt
   return WEFT_ON_DEVICE(options.device, bce::build<V>)(source, options);
 }
 
-}  // namespace
-
-Settings settings_for(const BuildOptions& options) {
+/// Nothing has to be filled but the lanes of a sub-block, and a row needs one thread only.
+Settings cpu_settings() {
   Settings settings;
-  settings.threads = static_cast<int>(options.parameter("t", 0));
-  if (options.device.is_cpu()) {
-    // Nothing has to be filled but the lanes of a sub-block, and a row needs one thread only.
-    settings.lanes = cpu_lanes;
-    settings.rows_to_fill = static_cast<Index>(options.parameter("fill", cpu_lanes));
-    settings.group = 1;
-    settings.alignment = cpu_lanes;
-    settings.longest_row = 16384;
-    settings.piece = 4096;
-    settings.max_entries_per_thread = std::numeric_limits<int>::max();
-    return settings;
-  }
+  settings.threads = 1;
+  settings.lanes = cpu_lanes;
+  settings.rows_to_fill = cpu_lanes;
+  settings.group = 1;
+  settings.alignment = cpu_lanes;
+  settings.longest_row = 16384;
+  settings.piece = 4096;
+  return settings;
+}
+
+Settings gpu_settings(const BuildOptions& options) {
   const DeviceInfo device = describe(options.device);
   const auto tuning = options.tuning_as<Tuning>();
-  settings.rows_to_fill = static_cast<Index>(options.parameter("fill", device.threads_per_multiprocessor));
+  Settings settings;
+  settings.rows_to_fill = device.threads_per_multiprocessor;
   settings.longest_row = tuning.longest_row;
   settings.piece = tuning.piece;
   settings.min_entries_per_thread = tuning.min_entries_per_thread;
@@ -109,6 +110,35 @@ Settings settings_for(const BuildOptions& options) {
   const Offset multiprocessors = options.device.kind() == Device::Kind::gpu ? device.multiprocessors : 1;
   settings.threads_to_fill = multiprocessors * device.threads_per_multiprocessor;
   return settings;
+}
+
+}  // namespace
+
+Settings settings_for(const BuildOptions& options) {
+  Settings settings = options.device.is_cpu() ? cpu_settings() : gpu_settings(options);
+  settings.rows_to_fill = static_cast<Index>(options.parameter("fill", settings.rows_to_fill));
+  settings.threads = static_cast<int>(options.parameter("t", settings.threads));
+  settings.share = options.parameter("share", 0);
+  settings.min_entries_per_thread = static_cast<int>(options.parameter("min", settings.min_entries_per_thread));
+  settings.longest_row = options.parameter("longest", settings.longest_row);
+  settings.piece = options.parameter("piece", std::min(settings.piece, settings.longest_row));
+  if (settings.piece > settings.longest_row)
+    throw Error(ErrorCode::invalid_argument,
+                "format 'bce': piece must be at most " + std::to_string(settings.longest_row) +
+                    ", as only longer rows are cut, not " + std::to_string(settings.piece));
+  return settings;
+}
+
+std::map<std::string, std::int64_t> numbers_of(const Layout& layout, const Settings& settings) {
+  std::map<std::string, std::int64_t> numbers{
+      {"fill", settings.rows_to_fill}, {"longest", settings.longest_row}, {"piece", settings.piece}};
+  if (settings.threads > 0) {
+    numbers["t"] = settings.threads;
+  } else {
+    numbers["share"] = share_of(layout.entries(), settings);
+    numbers["min"] = settings.min_entries_per_thread;
+  }
+  return numbers;
 }
 
 std::string describe_layout(const Layout& layout, const Settings& settings) {
@@ -144,7 +174,11 @@ const Format& format() {
     f.info.parameters = {
         {"fill", "rows that fill a multiprocessor: fewer cost as much (default: the threads it holds; 8 on a CPU)", 1,
          1 << 20},
-        {"t", "threads per row (default: as many as leave none more than its share of the entries)", 1, 32, true}};
+        {"t", "threads per row (default: as many as leave none more than its share of the entries)", 1, 32, true},
+        {"share", "entries per thread (default: that of each thread the device holds, 4 to 512)", 1, longest_index},
+        {"min", "entries below which a row gets no more threads (default 4)", 1, 1024},
+        {"longest", "longer rows are cut (default 2048; 16384 on a CPU)", 1, longest_index},
+        {"piece", "entries of such a row's pieces (default 1024; 4096 on a CPU)", 1, longest_index}};
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.predict = &predict;
     return f;

@@ -23,6 +23,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
     info.details = ::weft::bce::describe_layout(storage_.layout, settings_);
     info.bytes = storage_.bytes() + schedule_.bytes() + piece_starts_.bytes() + partials_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
+    info.numbers = ::weft::bce::numbers_of(storage_.layout, settings_);
     return info;
   }
 

@@ -47,11 +47,16 @@ std::vector<LengthCount> with_pieces(std::span<const LengthCount> lengths, Offse
 
 }  // namespace
 
+Offset share_of(Offset entries, const Settings& settings) {
+  if (settings.share > 0) return settings.share;
+  const Offset share = std::min<Offset>(entries / settings.threads_to_fill, settings.max_entries_per_thread);
+  return std::max<Offset>(share, settings.min_entries_per_thread);
+}
+
 int threads_per_row(Offset width, Offset entries, const Settings& settings) {
   if (settings.threads > 0) return settings.threads;
   const Offset min_share = settings.min_entries_per_thread;
-  const Offset share =
-      std::clamp<Offset>(entries / settings.threads_to_fill, min_share, settings.max_entries_per_thread);
+  const Offset share = share_of(entries, settings);
   int threads = 1;
   while (threads < 32 && width > threads * share && width >= 2 * threads * min_share) threads *= 2;
   return threads;
@@ -66,7 +71,7 @@ Layout make_layout(std::span<const LengthCount> lengths, std::span<const Piece> 
                                                  : partition_at(all, settings.boundaries, settings.rows_to_fill);
 
   const Partition& partition = layout.partition;
-  const Offset entries = std::accumulate(partition.entries.begin(), partition.entries.end(), Offset(0));
+  const Offset entries = layout.entries();
   std::vector<Offset> block_rows{0};
   std::vector<Index> threads;
   const auto cut_block = [&](Offset rows, int threads_of_row) {
@@ -82,6 +87,10 @@ Layout make_layout(std::span<const LengthCount> lengths, std::span<const Piece> 
   layout.block_rows = Array<Offset>(std::move(block_rows));
   layout.threads = Array<Index>(std::move(threads));
   return layout;
+}
+
+Offset Layout::entries() const {
+  return std::accumulate(partition.entries.begin(), partition.entries.end(), Offset(0));
 }
 
 Array<Offset> place_sub_blocks(const Layout& layout, const Array<Index>& widths, int alignment) {

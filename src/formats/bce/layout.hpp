@@ -24,6 +24,7 @@ struct Settings {
   Offset threads_to_fill = 1;                 ///< what the device holds at once
   int min_entries_per_thread = 4;             ///< see threads_per_row
   int max_entries_per_thread = 512;
+  Offset share = 0;  ///< entries per thread; 0: by the three numbers above
 };
 
 /// Entries begin..end of the csr matrix: a long row, or a piece of one.
@@ -36,6 +37,7 @@ struct Piece {
 /// How many threads share a row of a block of a matrix with so many entries: as many as leave none of them more than
 /// its share of the matrix, were all threads of the device at work. So no row takes longer than the whole product
 /// should. A share has settings.min_entries_per_thread to max_entries_per_thread.
+Offset share_of(Offset entries, const Settings& settings);
 int threads_per_row(Offset width, Offset entries, const Settings& settings);
 
 /// Everything that follows from the lengths of the rows. A row, or a piece of one, has a `number`: rows theirs, and
@@ -49,6 +51,7 @@ struct Layout {
   Array<Offset> piece_starts{0};  ///< long rows + 1: the first piece of each
   Array<Piece> pieces;
 
+  Offset entries() const;  ///< of the blocks, without padding
   Offset sub_blocks() const { return static_cast<Offset>(threads.size()); }
   Offset long_rows() const { return static_cast<Offset>(piece_starts.size()) - 1; }
   Offset numbers(Index rows) const { return rows + static_cast<Offset>(pieces.size()); }

@@ -21,6 +21,27 @@ Settings plain_settings() {
   return settings;
 }
 
+TEST(BceLayout, NumbersGiveTheSameOnADeviceOfAnotherSize) {
+  Settings large;
+  large.threads_to_fill = 132 * 2048;
+  large.rows_to_fill = 700;
+  const std::vector<LengthCount> lengths{{3, 1000}, {40, 500}, {300, 200}};
+  const Layout layout = make_layout(lengths, {}, large);
+  const Settings small = settings_for({.device = Device::emulator(), .parameters = numbers_of(layout, large)});
+  const Layout again = make_layout(lengths, {}, small);
+  EXPECT_EQ(again.partition, layout.partition);
+  EXPECT_THAT(again.threads, ElementsAreArray(layout.threads));
+  Settings same = large;
+  same.threads_to_fill = small.threads_to_fill;
+  EXPECT_THAT(make_layout(lengths, {}, same).threads, ::testing::Not(ElementsAreArray(layout.threads)))
+      << "the size of the device matters";
+}
+
+TEST(BceFormat, PiecesAreNotLongerThanRowsThatAreCut) {
+  EXPECT_THROW(settings_for({.device = Device::cpu(), .parameters = {{"longest", 8}, {"piece", 9}}}), Error);
+  EXPECT_EQ(settings_for({.device = Device::cpu(), .parameters = {{"longest", 8}}}).piece, 8);
+}
+
 Csr<double> paper_matrix() {  // section 5.1
   return make_csr<double>(
       10, 10, {0, 2, 5, 6, 8, 15, 16, 19, 23, 29, 31},

@@ -116,6 +116,9 @@ class DeltaReader {
 /// Chooses what the user has left open.
 Shape choose_shape(Offset entries, const BuildOptions& options);
 
+/// The parameters that give this shape.
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape);
+
 /// The encoder on the CPU: parallel over intervals.
 template <Value V>
 Storage<V> encode(const Csr<V>& matrix, const Shape& shape);

@@ -19,6 +19,10 @@ Shape choose_shape(Offset entries, const BuildOptions& options) {
           .symbol_bits = static_cast<int>(options.parameter("sym", 32))};
 }
 
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape) {
+  return {{"steps", shape.steps}, {"sym", shape.symbol_bits}};
+}
+
 double space_savings(const Shape& shape, std::size_t symbol_bytes) {
   if (shape.entries == 0) return 0;
   // An interval's width, its first row, and where its symbols begin.
@@ -35,6 +39,7 @@ OperatorInfo describe(const Shape& shape, std::size_t symbol_bytes) {
   info.details = "intervals of " + std::to_string(shape.interval_entries()) + " entries, " +
                  std::to_string(shape.symbol_bits) + "-bit symbols, row numbers " + savings + " % smaller";
   info.padding = shape.places() - shape.entries;
+  info.numbers = numbers_of(shape);
   return info;
 }
 

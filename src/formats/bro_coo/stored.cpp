@@ -5,6 +5,7 @@ namespace weft::bro_coo {
 template <Value V>
 StoredArrays to_arrays(const Storage<V>& storage) {
   StoredArrays arrays;
+  arrays.numbers = numbers_of(storage.shape);
   arrays.add("layout", Array<std::int64_t>{storage.shape.entries, storage.shape.steps, storage.shape.symbol_bits});
   arrays.add("bounds", storage.bounds);
   arrays.add("widths", storage.widths);

@@ -71,6 +71,9 @@ WEFT_HOST_DEVICE constexpr Index rows_in_slice(Index rows, Index slice_rows, Ind
 /// What the user requests, or else the paper's.
 Shape choose_shape(const BuildOptions& options);
 
+/// The parameters that give this shape.
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape);
+
 /// An operator in any shape, whatever parameters `options` hold.
 template <Value V>
 std::unique_ptr<Operator<V>> build_shape(const MatrixSource<V>& source, const Shape& shape,

@@ -23,6 +23,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
     info.bytes =
         storage_.slices.bytes() + storage_.bit_alloc.bytes() + storage_.words.bytes() + storage_.values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - storage_.kept;
+    info.numbers = numbers_of(storage_.shape);
     return info;
   }
 

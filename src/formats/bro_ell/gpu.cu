@@ -157,6 +157,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
     info.bytes =
         storage_.slices.bytes() + storage_.bit_alloc.bytes() + storage_.words.bytes() + storage_.values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - storage_.census.kept;
+    info.numbers = ::weft::bro_ell::numbers_of(storage_.shape);
     return info;
   }
 

@@ -12,6 +12,10 @@ Shape choose_shape(const BuildOptions& options) {
   return shape;
 }
 
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape) {
+  return {{"h", shape.slice_rows}, {"sym", shape.symbol_bits}};
+}
+
 void refuse_padding(const Shape& shape, Offset stored, Offset kept, std::size_t value_bytes,
                     const BuildOptions& options) {
   if (shape.is_part())

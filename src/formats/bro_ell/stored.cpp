@@ -51,6 +51,7 @@ StoredArrays to_arrays(const Storage<V>& storage) {
   Array<Index> columns(storage.slices.size());
   for (std::size_t s = 0; s < columns.size(); ++s) columns[s] = storage.slices[s].columns;
   StoredArrays arrays;
+  arrays.numbers = numbers_of(storage.shape);
   arrays.add("layout", Array<std::int64_t>{storage.shape.slice_rows, storage.shape.symbol_bits});
   arrays.add("num_col", columns);
   arrays.add("bit_alloc", storage.bit_alloc);

@@ -8,7 +8,11 @@ namespace weft::bro_hyb {
 namespace {
 
 const hyb::Parts& parts() {
-  static const hyb::Parts both{bro_ell::format(), bro_coo::format(), true};
+  static const hyb::Parts both{.ell = bro_ell::format(),
+                               .coo = bro_coo::format(),
+                               .reports_details = true,
+                               .ell_number = "h",
+                               .coo_number = "steps"};
   return both;
 }
 
@@ -25,8 +29,11 @@ const Format& format() {
     f.info.name = "bro-hyb";
     f.info.summary = "the first entries of each row in bro-ell, the rest in bro-coo: a few long rows, few bytes";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.parameters = {hyb::k_parameter("bro-ell"),
-                         {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::max_slice_rows, true}};
+    f.info.parameters = {
+        hyb::k_parameter("bro-ell"),
+        {"h", "rows of a slice of bro-ell; else 256", 32, bro_ell::max_slice_rows, true},
+        {"steps", "entries per lane of an interval of bro-coo; else 32, on a GPU fewer for small matrices", 1,
+         bro_coo::max_steps, true}};
     f.info.refuses = "a given k whose padding bro-ell would refuse";
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     return f;

@@ -50,7 +50,7 @@ struct Part {
 /// Entries of the whole matrix: in blocks where that takes fewer bytes, the other rows one by one.
 template <class V>
 struct Storage {
-  Part<V> blocks;   ///< no rows when nothing was worth it
+  Part<V> blocks;   ///< no rows when nothing was worth it; its shape is the one that was tried
   Part<V> singles;  ///< no rows when all is in blocks
 };
 
@@ -101,7 +101,8 @@ Split split_by_bytes(const Csr<V>& matrix, const Pattern& pattern, const Part<V>
 /// The same for slices that have been compared: where `cheaper` is set for a slice, its rows are stored one by one.
 Split split_rows(const Shape& shape, Index rows, const Array<Index>& order, const Array<std::uint8_t>& cheaper);
 
-/// How the rows of block rows are cut that are not stored in blocks, and their order.
+/// How the rows of block rows are cut that are not stored in blocks, and their order. `options` may have numbers of
+/// their own for these rows.
 struct Singles {
   Shape shape;
   Array<Index> order;
@@ -112,6 +113,9 @@ Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows
 /// Writes the values, in csr's order, to their places.
 template <Value V>
 void place_values(const Part<V>& part, const Array<Offset>& offsets, std::span<const V> csr_values, V* values);
+
+/// The parameters that give these shapes, with `single_rows` rows outside of blocks.
+std::map<std::string, std::int64_t> numbers_of(const Shape& blocks, const Shape& singles, Index single_rows);
 
 /// "3 x 3 blocks, C = 32, sigma = 1, t = 1, 0.9 bits of index a nonzero"
 std::string describe(const Shape& blocks, Index block_rows, const Shape& singles, Index single_rows,

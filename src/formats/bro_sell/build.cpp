@@ -43,7 +43,10 @@ Singles cut_singles(const Array<Offset>& offsets, const Array<Index>& block_rows
   Array<Offset> own(static_cast<std::size_t>(rows) + 1);
   for (Index i = 0; i < rows; ++i) own[i] = offsets[row_at(i) + 1] - offsets[row_at(i)];
   prefix_sum(own.data(), rows);
-  Singles singles{choose(1, {Device::cpu(), own.data(), rows, own.back()}, options),
+  BuildOptions own_options = options;
+  if (options.has("sigma1")) own_options.parameters["sigma"] = options.parameter("sigma1", 1);
+  if (options.has("t1")) own_options.parameters["t"] = options.parameter("t1", 1);
+  Singles singles{choose(1, {Device::cpu(), own.data(), rows, own.back()}, own_options),
                   Array<Index>(static_cast<std::size_t>(rows))};
   const Array<Index> sorted = sorted_rows(own, rows, singles.shape.window);
   for (Index i = 0; i < rows; ++i) singles.order[i] = row_at(sorted.empty() ? i : sorted[i]);
@@ -66,6 +69,7 @@ Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& opti
       const Pattern single = find_pattern(matrix.rows, matrix.offsets, matrix.columns, 1);
       storage.singles = measure_part(matrix, single, singles.shape, std::move(singles.order));
       finish_part(matrix, single, storage.singles, options);
+      storage.blocks.shape = shape;
       if (split.blocks.empty()) return storage;
       whole = measure_part(matrix, pattern, shape, std::move(split.blocks));
     }
@@ -76,6 +80,17 @@ Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& opti
   else
     storage.blocks = std::move(whole);
   return storage;
+}
+
+std::map<std::string, std::int64_t> numbers_of(const Shape& blocks, const Shape& singles, Index single_rows) {
+  const bool in_blocks = blocks.block > 1;
+  const Shape& first = in_blocks ? blocks : singles;
+  std::map<std::string, std::int64_t> numbers{{"block", blocks.block}, {"sigma", first.window}, {"t", first.threads}};
+  if (in_blocks && single_rows > 0) {
+    numbers["sigma1"] = singles.window;
+    numbers["t1"] = singles.threads;
+  }
+  return numbers;
 }
 
 std::string describe(const Shape& blocks, Index block_rows, const Shape& singles, Index single_rows,
@@ -126,6 +141,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             index_bytes, this->entries());
     info.bytes = index_bytes + values * sizeof(V);
     info.padding = static_cast<Offset>(values) - this->entries();
+    info.numbers = numbers_of(storage_.blocks.shape, storage_.singles.shape, storage_.singles.rows);
     return info;
   }
 
@@ -173,6 +189,9 @@ const Format& format() {
          max_block},
         {"sigma", "rows sorted by length in windows of so many; else what leaves little padding", 1, 1 << 24},
         {"t", "threads per row on a GPU; else more than 1 where rows are few and long", 1, 32, true},
+        {"sigma1", "sigma of the rows that take fewer bytes outside of blocks; else sigma, or what suits them", 1,
+         1 << 24},
+        {"t1", "t of these rows; else t, or what suits them", 1, 32, true},
         padding_parameter()};
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });

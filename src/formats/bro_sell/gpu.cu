@@ -118,6 +118,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
                                               this->entries());
     info.bytes = index_bytes + static_cast<std::size_t>(values) * sizeof(V);
     info.padding = values - this->entries();
+    info.numbers = ::weft::bro_sell::numbers_of(blocks.shape, singles.shape, singles.rows);
     return info;
   }
 
@@ -144,8 +145,8 @@ template <class V>
 ::weft::bro_sell::Part<V> download(const DevicePart<V>& from) {
   const DeviceLayout& layout = from.layout;
   ::weft::bro_sell::Part<V> part;
-  if (layout.rows == 0) return part;
   part.shape = layout.shape;
+  if (layout.rows == 0) return part;
   part.rows = layout.rows;
   part.order = layout.order.download();
   part.slices = layout.slices.download();

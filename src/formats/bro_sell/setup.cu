@@ -126,6 +126,7 @@ DeviceLayouts lay_out(const SetupInput& input) {
             input, view,
             measure(input, view, cut, DeviceBuffer<Index>(input.device, order), static_cast<Index>(order.size())));
       };
+      layouts.blocks.shape = shape;
       if (!rows_of.blocks.empty()) layouts.blocks = part(pattern.view(), shape, rows_of.blocks);
       const Singles singles =
           cut_singles(input.host_offsets(), rows_of.singles, block, input.options, input.choose_shape);

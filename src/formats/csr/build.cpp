@@ -115,6 +115,14 @@ const Format& format() {
     f.info.summary = "rows one after the other, as they come: no conversion";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
     f.info.variants = variant_infos();
+    f.info.parameters = {
+        {"several",
+         "threads per row that multiply several vectors at once on a GPU, 0: none do (else where rows are even); not "
+         "for csr:vector, which always does",
+         0, 32, true},
+        {"w", "entries per lane of csr:speculative, rounded up to an even number (f32 8, f64 4)", 2, 8},
+        {"s", "tiles per bunch of csr:speculative (f32 2, f64 4)", 1, most_tiles_a_bunch},
+        {"b", "bunches per group of csr:speculative (8)", 1, 8}};
     for_each_value_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.predict = &predict;
     f.yardstick = true;

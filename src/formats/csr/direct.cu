@@ -18,7 +18,7 @@ Speculation<V> direct_speculation(const View<V, O>& matrix, const SpeculativeSha
 
 template <class V>
 SpeculativeShape direct_shape(Device device) {
-  return speculative_shape<V>(::weft::csr::Tuning::on(device));
+  return speculative_shape<V>(::weft::csr::Tuning::on(device), {.device = device});
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ using ::weft::csr::Variant;
 /// How the work is given to threads.
 struct Schedule {
   Algorithm algorithm = Algorithm::vector;
-  int lanes = 1;                   // threads per row, of vector and of what falls back to it
-  bool several_by_vector = false;  // several vectors are multiplied at once, by vector
+  int lanes = 1;          // threads per row, of vector and of what falls back to it
+  int several_lanes = 0;  // several vectors are multiplied at once, by vector with so many; 0: they are not
   MergeKernel merge = MergeKernel::block;
   SpeculativeShape shape;
   Index empty_rows = 0;
@@ -69,7 +69,7 @@ Schedule choose_schedule(const MatrixSource<V>& source, const BuildOptions& opti
   const Variant& variant = ::weft::csr::find_variant(options.variant, options.device);
   const auto tuning = options.tuning_as<Tuning>();
   Schedule schedule;
-  schedule.shape = speculative_shape<V>(tuning);
+  schedule.shape = speculative_shape<V>(tuning, options);
   if (variant.lanes > 0) {
     schedule.lanes = variant.lanes;
     return schedule;
@@ -77,8 +77,9 @@ Schedule choose_schedule(const MatrixSource<V>& source, const BuildOptions& opti
   const RowLengths& rows = row_lengths(source);
   const bool by_rows = variant.algorithm == Algorithm::by_rows;
   schedule.empty_rows = rows.empty_rows;
-  schedule.several_by_vector = variant.algorithm == Algorithm::stream || (by_rows && are_even(rows, tuning));
   schedule.lanes = lanes_for(rows, tuning.entries_per_lane.of<V>(), tuning);
+  const bool several = variant.algorithm == Algorithm::stream || (by_rows && are_even(rows, tuning));
+  schedule.several_lanes = static_cast<int>(options.parameter("several", several ? schedule.lanes : 0));
   schedule.merge = variant.merge == MergeKernel::by_rows ? choose_merge<V>(rows, tuning) : variant.merge;
   schedule.algorithm = by_rows ? choose_algorithm<V>(rows, tuning) : variant.algorithm;
   return schedule;
@@ -139,14 +140,24 @@ class GpuOperator final : public GpuOperatorBase<V> {
         break;
     }
     info.details += ", " + std::to_string(8 * sizeof(O)) + "-bit offsets";
+    info.numbers = numbers();
     info.bytes = offsets_.bytes() + columns_.bytes() + values_.bytes() + workspace_.bytes() + hybrid_.bytes();
     return info;
   }
 
  private:
+  std::map<std::string, std::int64_t> numbers() const {
+    if (schedule_.algorithm == Algorithm::vector) return {};
+    std::map<std::string, std::int64_t> result{{"several", schedule_.several_lanes}};
+    if (!speculates()) return result;
+    const SpeculativeShape& shape = schedule_.shape;
+    result.insert({{"w", shape.width}, {"s", shape.tiles}, {"b", shape.bunches}});
+    return result;
+  }
+
   void multiply(const Product<V>& product, Stream stream) override {
-    if (product.count > 1 && schedule_.several_by_vector)
-      return vector_multiply(schedule_.lanes, view(), product, stream);
+    if (product.count > 1 && schedule_.several_lanes > 0 && schedule_.algorithm != Algorithm::vector)
+      return vector_multiply(schedule_.several_lanes, view(), product, stream);
     switch (schedule_.algorithm) {
       case Algorithm::merge:
         return for_each_vector(product, [&](const Product<V>& one) { merge_multiply(view(), merge_, one, stream); });

@@ -213,8 +213,11 @@ using SpeculativeShape = ::weft::csr::SpeculativeNumbers;
 
 /// Throws Error(invalid_argument) for numbers the kernels do not have.
 template <class V>
-SpeculativeShape speculative_shape(const ::weft::csr::Tuning& tuning) {
-  const SpeculativeShape shape = tuning.speculative.of<V>();
+SpeculativeShape speculative_shape(const ::weft::csr::Tuning& tuning, const BuildOptions& options) {
+  SpeculativeShape shape = tuning.speculative.of<V>();
+  if (options.has("w")) shape.width = static_cast<int>(options.parameter("w", 2) + 1) / 2 * 2;
+  shape.tiles = static_cast<int>(options.parameter("s", shape.tiles));
+  shape.bunches = static_cast<int>(options.parameter("b", shape.bunches));
   const bool known = shape.width == 2 || shape.width == 4 || shape.width == 6 || shape.width == 8;
   if (!known || shape.tiles < 1 || shape.tiles > most_tiles_a_bunch || shape.bunches < 1 ||
       shape.bunches > most_bunches)

@@ -100,7 +100,9 @@ const Format& format() {
     f.info.parameters = {
         {"block", "unknowns of a node, whose blocks share a column number; 1: no blocks; else what the matrix shows", 1,
          max_block},
-        {"parts", "at least so many; else as few as the caches allow, a multiple of the multiprocessors", 1, 1 << 24},
+        {"parts",
+         "so many, or more if the caches need them; else as few as these allow, a multiple of the multiprocessors", 1,
+         1 << 24},
         {"cache", "elements of x that a part may cache; else what the device has", 1, 1 << 18},
         {"guests",
          "1: a part also caches elements of its neighbours, as far as there is room; 0: only its own, as the paper", 0,

@@ -26,7 +26,7 @@ struct Shape {
   int value_pack = 4;     ///< and values: 16 bytes of them on a GPU
   Index parts = 1;        ///< wanted
   Index max_nodes = 1;    ///< of a part, at most
-  Index room = 1;         ///< nodes of x that a part caches, at most
+  Index room = 1;         ///< nodes of x that a part caches, at most; 0 where a file does not say
   bool guests = true;     ///< a part also caches nodes of other parts, as far as there is room
   bool operator==(const Shape&) const = default;
 };
@@ -135,6 +135,10 @@ Blocks find_blocks(const Csr<V>& matrix, const BlockChoice& choice);
 /// Equations (1) and (2) of the paper, with room for guests: as few parts as the cache allows, a multiple of the
 /// multiprocessors.
 Shape choose_shape(Index nodes, int block, std::size_t value_bytes, const Limits& limits, const BuildOptions& options);
+
+/// The parameters that give this shape on any device, but for a partition of the caller. Of a shape from a file only
+/// the block is known.
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape);
 
 /// Limits of the CPU, where a cache is the second-level one.
 template <class V>

@@ -150,6 +150,20 @@ TEST(Ehyb, GuestsAreTheColumnsWantedMost) {
   EXPECT_EQ(std::ranges::count(storage.extra.columns, 3), 1);
 }
 
+TEST(Ehyb, NumbersGiveTheSameShapeOnADeviceOfAnotherSize) {
+  Limits small = gpu_like(), large = gpu_like();
+  small.multiprocessors = 1;
+  large.multiprocessors = 132;
+  large.cache_bytes *= 3;
+  for (const Index nodes : {0, 5, 3000, 500000})
+    for (const int block : {1, 3}) {
+      const Shape shape = choose_shape(nodes, block, 8, small, options_of({}));
+      EXPECT_EQ(choose_shape(nodes, block, 8, large, options_of(numbers_of(shape))), shape) << nodes;
+      const Shape other = choose_shape(nodes, block, 8, large, options_of({{"guests", 0}}));
+      EXPECT_EQ(choose_shape(nodes, block, 8, small, options_of(numbers_of(other))), other) << nodes;
+    }
+}
+
 TEST(Ehyb, BlocksThatAreNotFullAreExtra) {
   Csr<double> matrix = blocky(3, 100, 100, 8, 0, 1);
   EXPECT_EQ(built_for(matrix, cpu_limits<double>(), options_of({})).extra.pieces, 0);

@@ -86,6 +86,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
                                static_cast<Offset>(layout.cached.size()), layout.extra.entries, this->entries());
     info.bytes = layout.bytes() + storage_.values.bytes() + storage_.extra_values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size() + storage_.extra_values.size()) - this->entries();
+    info.numbers = ::weft::ehyb::numbers_of(layout.shape);
     return info;
   }
 

@@ -80,6 +80,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             static_cast<Offset>(storage_.caches.cached.size()), extra_entries, this->entries());
     info.bytes = bytes_of(storage_);
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - this->entries();
+    info.numbers = numbers_of(storage_.shape);
     return info;
   }
 

@@ -85,11 +85,18 @@ Shape choose_shape(Index nodes, int block, std::size_t value_bytes, const Limits
   const Offset rounds = (Offset(nodes) + per_round - 1) / per_round;
   const Offset useful = (Offset(nodes) * block + smallest_part - 1) / smallest_part;
   const Offset needed = (Offset(nodes) + shape.max_nodes - 1) / shape.max_nodes;
-  shape.parts = static_cast<Index>(std::max<Offset>(
-      {1, needed, std::min<Offset>(rounds * limits.multiprocessors, std::min<Offset>(useful, nodes))}));
-  if (options.has("parts"))
-    shape.parts = std::max(shape.parts, static_cast<Index>(std::min<Offset>(nodes, options.parameter("parts", 1))));
+  const Offset wanted =
+      options.parameter("parts", std::min<Offset>(rounds * limits.multiprocessors, std::min<Offset>(useful, nodes)));
+  shape.parts = static_cast<Index>(std::max<Offset>({1, needed, std::min<Offset>(wanted, nodes)}));
   return shape;
+}
+
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape) {
+  if (shape.room == 0) return {{"block", shape.block}};
+  return {{"block", shape.block},
+          {"parts", shape.parts},
+          {"cache", (std::int64_t(shape.room) + 1) * shape.block},
+          {"guests", shape.guests ? 1 : 0}};
 }
 
 template <class V>

@@ -29,6 +29,7 @@ Shape read_shape(const StoredArrays& arrays, Index rows, Index cols) {
   Shape shape;
   if (layout[0] < 1 || layout[0] > max_block) refuse("its 'layout' is none that there is");
   shape.block = static_cast<int>(layout[0]);
+  shape.room = 0;
   shape.slice_rows = one_of(1, {8, 16, 32});
   shape.pack = one_of(2, {1, 2, 4});
   shape.value_pack = one_of(3, {1, 2, 4});
@@ -195,6 +196,7 @@ StoredArrays to_arrays(const Storage<V>& storage) {
   std::ranges::copy(extra.values, std::ranges::copy(storage.values, values.begin()).out);
 
   StoredArrays arrays;
+  arrays.numbers = numbers_of(storage.shape);
   arrays.add("layout", Array<std::int64_t>{shape.block, shape.slice_rows, shape.pack, shape.value_pack});
   arrays.add("row_begin", caches.row_begin);
   arrays.add("order", storage.order);

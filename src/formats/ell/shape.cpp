@@ -25,11 +25,11 @@ int choose_threads(const RowLengths& rows, Index width, const BuildOptions& opti
 }
 
 /// What the user requests, or else the cheaper: without lengths a product reads some of the padding, and may where all
-/// of it is less than the lengths.
-Variant choose_variant(const BuildOptions& options, const Shape& shape, std::size_t value_bytes) {
+/// of it is less than the lengths. A part has no variant to request, so its t does not request one.
+Variant choose_variant(const BuildOptions& options, const Shape& shape, std::size_t value_bytes, bool is_part) {
   if (options.variant == "plain") return Variant::plain;
   if (options.variant == "r") return Variant::r;
-  if (options.variant == "rt" || options.has("t") || shape.threads > 1) return Variant::rt;
+  if (options.variant == "rt" || (options.has("t") && !is_part) || shape.threads > 1) return Variant::rt;
   const double padding = static_cast<double>(static_cast<Offset>(shape.rows) * shape.width - shape.kept);
   const double lengths = static_cast<double>(shape.rows) * sizeof(Index);
   return padding * static_cast<double>(sizeof(Index) + value_bytes) > lengths ? Variant::r : Variant::plain;
@@ -50,13 +50,14 @@ OperatorInfo describe(const Shape& shape, std::size_t bytes) {
                  (shape.threads == 1 ? " thread per row" : " threads per row");
   info.bytes = bytes;
   info.padding = shape.padding();
+  info.numbers = {{"t", shape.threads}};
   return info;
 }
 
 Shape choose_shape(const RowLengths& rows, std::size_t value_bytes, const BuildOptions& options,
                    std::optional<Index> part_width) {
   const std::string& variant = options.variant;
-  if (options.has("t") && !variant.empty() && variant != "rt")
+  if (options.parameter("t", 1) != 1 && !variant.empty() && variant != "rt")
     throw Error(ErrorCode::invalid_argument, "format 'ell:" + variant + "' gives a row one thread; t is for ell:rt");
   Shape shape;
   shape.rows = rows.rows;
@@ -67,7 +68,7 @@ Shape choose_shape(const RowLengths& rows, std::size_t value_bytes, const BuildO
     shape.threads = static_cast<int>(options.parameter("t", 1));
   else if (variant.empty() || variant == "rt")
     shape.threads = choose_threads(rows, shape.width, options);
-  shape.variant = choose_variant(options, shape, value_bytes);
+  shape.variant = choose_variant(options, shape, value_bytes, part_width.has_value());
   const std::size_t entry_bytes = sizeof(Index) + value_bytes;
   if (part_width)
     require_little_padding_in_part("ell", "hyb", shape.stored(), shape.kept, entry_bytes, options);

@@ -37,14 +37,14 @@ void copy_rest(const Array<Offset>& offsets, const Array<Offset>& rest_offsets, 
 template <Value V>
 class HybOperator final : public Operator<V> {
  public:
-  HybOperator(const MatrixSource<V>& source, Index width, const BuildOptions& ell_options, const Parts& parts,
-              PartBuilder<V> build_ell)
+  HybOperator(const MatrixSource<V>& source, Index width, const BuildOptions& ell_options,
+              const BuildOptions& coo_options, const Parts& parts, PartBuilder<V> build_ell)
       : parts_(parts), width_(width), entries_(source.nonzeros()), ell_(build_ell(source, width, ell_options)) {
     if (width >= row_lengths(source).longest_row) return;
     const Csr<V> rest = rest_after(source.host(), width);
     offsets_ = source.host().offsets;
     rest_offsets_ = rest.offsets;
-    coo_ = parts.coo.build.get<V>()(rest, {.device = ell_options.device, .tuning = ell_options.tuning});
+    coo_ = parts.coo.build.get<V>()(rest, coo_options);
   }
 
   void apply(const Product<V>& product, Stream stream) override {
@@ -71,10 +71,12 @@ class HybOperator final : public Operator<V> {
                    parts_.coo.info.name + ", " + std::to_string(entries_ - rest) + " in " +
                    full_name(parts_.ell.info, info.variant) + details;
     info.variant.clear();
+    info.numbers = {{"k", width_}, {parts_.ell_number, info.numbers.at(parts_.ell_number)}};
     if (coo_) {
       const OperatorInfo coo = coo_->info();
       info.bytes += coo.bytes;
       info.padding += coo.padding;
+      if (!parts_.coo_number.empty()) info.numbers[parts_.coo_number] = coo.numbers.at(parts_.coo_number);
     }
     return info;
   }
@@ -90,7 +92,7 @@ class HybOperator final : public Operator<V> {
 };
 
 const Parts& parts() {
-  static const Parts both{ell::format(), coo::format()};
+  static const Parts both{.ell = ell::format(), .coo = coo::format(), .ell_number = "t"};
   return both;
 }
 
@@ -106,12 +108,15 @@ std::unique_ptr<Operator<V>> build_hybrid(const MatrixSource<V>& source, const B
                                           const Parts& parts, PartBuilder<V> build_ell) {
   const RowLengths& rows = row_lengths(source);
   const auto width = static_cast<Index>(std::min(options.parameter("k", split_width(rows)), rows.longest_row));
-  BuildOptions ell_options{.device = options.device, .tuning = options.tuning};
-  for (const ParameterInfo& known : parts.ell.info.parameters)
-    if (options.has(known.name)) ell_options.parameters[known.name] = options.parameter(known.name, 0);
-  // The rule bounds the padding; a user's k does not.
-  if (!options.has("k")) ell_options.parameters["padding"] = max_padding_limit;
-  return std::make_unique<HybOperator<V>>(source, width, ell_options, parts, build_ell);
+  const auto options_of = [&](const std::string& number) {
+    BuildOptions part{.device = options.device, .tuning = options.tuning};
+    if (options.has(number)) part.parameters[number] = options.parameter(number, 0);
+    return part;
+  };
+  BuildOptions ell_options = options_of(parts.ell_number);
+  // The rule bounds the padding; a user's k does not, unless it is the rule's.
+  if (width == split_width(rows)) ell_options.parameters["padding"] = max_padding_limit;
+  return std::make_unique<HybOperator<V>>(source, width, ell_options, options_of(parts.coo_number), parts, build_ell);
 }
 
 ParameterInfo k_parameter(const std::string& ell) {
@@ -142,7 +147,7 @@ const Format& format() {
     f.info.name = "hyb";
     f.info.summary = "the first entries of each row as ell, the rest of the long ones as coo: mostly even rows";
     f.info.devices = {Device::Kind::cpu, Device::Kind::gpu, Device::Kind::emulator};
-    f.info.parameters = {k_parameter("ell")};
+    f.info.parameters = {k_parameter("ell"), {"t", "threads per row of ell; else by the mean row length", 1, 32, true}};
     f.info.refuses = "a given k whose padding ell would refuse";
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     return f;

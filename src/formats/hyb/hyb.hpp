@@ -18,6 +18,8 @@ struct Parts {
   const Format& ell;
   const Format& coo;
   bool reports_details = false;  ///< info includes what `ell` reports of itself
+  std::string ell_number;        ///< the parameter of `ell` that the hybrid has too
+  std::string coo_number = {};   ///< and that of `coo`; empty: none
 };
 
 /// Makes an operator of the first `width` entries of each row.
@@ -25,8 +27,8 @@ template <class V>
 using PartBuilder = std::unique_ptr<Operator<V>> (*)(const MatrixSource<V>& source, Index width,
                                                      const BuildOptions& options);
 
-/// Cuts at the user's k, or else at split_width. `build_ell` is that of parts.ell; it gets the user's parameters which
-/// that format has. Throws Error(unsupported) when it refuses a user's k.
+/// Cuts at the user's k, or else at split_width. `build_ell` is that of parts.ell. The parts get those of the user's
+/// parameters that `parts` names. Throws Error(unsupported) when it refuses a user's k.
 template <Value V>
 std::unique_ptr<Operator<V>> build_hybrid(const MatrixSource<V>& source, const BuildOptions& options,
                                           const Parts& parts, PartBuilder<V> build_ell);

@@ -28,6 +28,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
     info.bytes = storage_.order.bytes() + storage_.slices.bytes() + storage_.shortest.bytes() +
                  storage_.columns.bytes() + storage_.values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
+    info.numbers = numbers_of(storage_.shape);
     return info;
   }
 

@@ -29,6 +29,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
     info.bytes = storage_.order.bytes() + storage_.slices.bytes() + bases_.bytes() + storage_.columns.bytes() +
                  storage_.values.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
+    info.numbers = ::weft::sell::numbers_of(storage_.shape);
     return info;
   }
 

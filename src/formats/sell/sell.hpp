@@ -105,6 +105,9 @@ Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOp
 template <Value V>
 void place_values(const Storage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values, V* values);
 
+/// The parameters that give this shape.
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape);
+
 /// "C = 32, sigma = 1, t = 1, 16-bit columns"
 std::string describe(const Shape& shape, Index short_slices, Index slices, bool equally_wide);
 

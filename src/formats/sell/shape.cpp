@@ -145,6 +145,10 @@ bool worth_widening(const Shape& shape, const Census& census, Index slices) {
   return widened <= 1.03 * static_cast<double>(census.entries);
 }
 
+std::map<std::string, std::int64_t> numbers_of(const Shape& shape) {
+  return {{"c", shape.slice_rows}, {"sigma", shape.window}, {"t", shape.threads}};
+}
+
 std::string describe(const Shape& shape, Index short_slices, Index slices, bool equally_wide) {
   std::string text = "C = " + std::to_string(shape.slice_rows) + ", sigma = " + std::to_string(shape.window) +
                      ", t = " + std::to_string(shape.threads);
