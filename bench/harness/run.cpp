@@ -5,6 +5,7 @@
 #include <weft/plan.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -58,13 +59,14 @@ class Contest {
   }
 
   void add_format(const std::string& name) {
+    const std::optional<std::int64_t> products = products_in(name);
     enter(name, false, [&](Contestant<V>& contestant, Measurement& m) {
       contestant.plan = std::make_unique<Plan<V>>(plan(matrix_, {.device = options_.device,
-                                                                 .format = name,
+                                                                 .format = products ? "auto" : name,
                                                                  .order = options_.order,
                                                                  .partition = options_.partition,
                                                                  .coordinates = options_.coordinates,
-                                                                 .products = options_.products,
+                                                                 .products = products.value_or(options_.products),
                                                                  .allow_nondeterministic = true,
                                                                  .progress = patience()}));
       const PlanInfo& info = contestant.plan->info();
@@ -232,6 +234,18 @@ class Contest {
 };
 
 }  // namespace
+
+std::string auto_for(std::int64_t products) { return "auto@" + std::to_string(products); }
+
+std::optional<std::int64_t> products_in(const std::string& name) {
+  constexpr std::string_view prefix = "auto@";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::int64_t products = 0;
+  const char* const end = name.data() + name.size();
+  const auto [last, error] = std::from_chars(name.data() + prefix.size(), end, products);
+  if (error != std::errc() || last != end || products < 1) return std::nullopt;
+  return products;
+}
 
 std::vector<std::string> formats_for(Device device) {
   std::vector<std::string> names;

@@ -10,6 +10,11 @@
 
 namespace weft::bench {
 
+/// The name under which `auto` is measured when it plans for other than RunOptions::products: "auto@100".
+std::string auto_for(std::int64_t products);
+/// The number in such a name; none in any other.
+std::optional<std::int64_t> products_in(const std::string& name);
+
 struct RunOptions {
   Device device;
   std::vector<std::string> formats = {};                     ///< names and variants, see `formats_for`

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bench/harness/run.hpp"
 #include "chart_marks.hpp"
 #include "numbers.hpp"
 
@@ -294,6 +295,72 @@ Figure cost_figure(const Case& one, const std::vector<Entrant>& entrants) {
   for (std::size_t i = 1; i < leaders.size(); ++i)
     figure.sentence +=
         fmt::format(", from {} products on {}", count_text(std::llround(leaders[i].from)), leaders[i].name);
+  figure.sentence += ".";
+  return figure;
+}
+
+namespace {
+
+/// What some number of products takes in all: by csr, by what `auto` planned for it, and the least by any format.
+struct Totals {
+  double products = 0;
+  double csr = 0, planned = 0, least = 0;
+};
+
+std::vector<Totals> totals_of(const Case& one) {
+  std::vector<Totals> all;
+  const Measurement* const csr = find_counting(one, "csr");
+  for (const Measurement& planned : one.measurements) {
+    const std::optional<std::int64_t> products = products_in(planned.name);
+    if (!products || !planned.counts() || !csr) continue;
+    Totals totals{static_cast<double>(*products)};
+    totals.csr = cost_of(*csr).total(totals.products);
+    totals.planned = cost_of(planned).total(totals.products);
+    totals.least = totals.csr;
+    for (const Measurement& m : one.measurements)
+      if (!m.peer && m.counts() && !products_in(m.name))
+        totals.least = std::min(totals.least, cost_of(m).total(totals.products));
+    all.push_back(totals);
+  }
+  std::ranges::sort(all, {}, &Totals::products);
+  return all;
+}
+
+}  // namespace
+
+Figure envelope_figure(const Case& one) {
+  Figure figure{"Time to the answer: auto against the best", {width, 0, {}, {}}, {}};
+  const std::vector<Totals> all = totals_of(one);
+  if (all.size() < 2) return figure;
+  const std::vector<Entrant> entrants = {{"csr", false, 0}, {"auto", false, 1}, {"the least of all formats", false, 2}};
+  const Key key = draw_key(entrants, left, right, true);
+  const double top = key.height + 12, bottom = top + plot_height;
+  double most = 1.2;
+  for (const Totals& totals : all) most = std::max({most, totals.csr / totals.least, totals.planned / totals.least});
+  const Scale x{all.front().products / 1.5, all.back().products * 1.5, left, right, true};
+  const Scale y{0, 1.1 * most, bottom, top, false};
+  std::string body = key.body + svg::y_axis(y, left, right, "time over the least", false, 6) +
+                     svg::x_axis(x, top, bottom, "products", true, 6) + svg::line(left, bottom, right, bottom, "axis");
+  const auto draw = [&](const Entrant& entrant, auto&& of) {
+    std::string points, marks;
+    for (const Totals& totals : all) {
+      const double at = x(totals.products), height = y(of(totals) / totals.least);
+      points += (points.empty() ? "" : " ") + svg::number(at, 1) + "," + svg::number(height, 1);
+      marks += draw_mark(entrant, at, height);
+    }
+    body += draw_line(entrant, points) + marks;
+  };
+  draw(entrants[0], [](const Totals& totals) { return totals.csr; });
+  draw(entrants[2], [](const Totals& totals) { return totals.least; });
+  draw(entrants[1], [](const Totals& totals) { return totals.planned; });
+  figure.panel = {
+      width, bottom + 46, body,
+      "Seconds for set-up and so many products, over the least that any format takes: csr, what auto planned "
+      "for that number, and the least itself."};
+  for (const Totals& totals : all)
+    figure.sentence += fmt::format("{}{} products: auto {:.2f} times the least, csr {:.2f}",
+                                   figure.sentence.empty() ? "" : "; ", count_text(std::llround(totals.products)),
+                                   totals.planned / totals.least, totals.csr / totals.least);
   figure.sentence += ".";
   return figure;
 }

@@ -35,6 +35,8 @@ Figure traffic_figure(const Cases& cases, const std::vector<Entrant>& entrants, 
 std::vector<Entrant> entrants_on(const Case& one, const std::vector<Entrant>& entrants);
 
 Figure cost_figure(const Case& one, const std::vector<Entrant>& entrants);
+/// Where `auto` planned for several numbers of products: what it, csr and each format take in all, over the least.
+Figure envelope_figure(const Case& one);
 Figure setup_figure(const Case& one, const std::vector<Entrant>& entrants);
 Figure cold_figure(const Case& one, const std::vector<Entrant>& entrants);
 

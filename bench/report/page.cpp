@@ -208,6 +208,7 @@ class Page {
                                : "<details><summary><h4>" + escape(name) + "</h4></summary>";
       html_ += "<div class=\"figures\">\n";
       figure(cost_figure(one, present), "h5");
+      figure(envelope_figure(one), "h5");
       html_ += "<div>";
       figure(setup_figure(one, present), "h5");
       winners(one);

@@ -47,7 +47,7 @@ struct BenchOptions {
   std::string json;
   std::string csv;
   std::string svg;
-  std::int64_t products = 1000;
+  std::vector<std::int64_t> products = {1000};
   double seconds = 0.5;
   int groups = 11;
   double patience = 60;
@@ -81,7 +81,7 @@ class Session {
     report_.machine = bench::this_machine();
     report_.device_name = describe(report_.device).description;
     report_.command = command_line();
-    report_.products = options.products;
+    report_.products = options.products.back();
     report_.cold = !options.no_cold && report_.device.kind() != Device::Kind::emulator;
     report_.seconds = options.seconds;
     report_.groups = options.groups;
@@ -94,6 +94,16 @@ class Session {
     } else {
       formats_ = bench::split_names(options.formats);
     }
+    if (options.products.size() > 1) plan_for_each_number();
+  }
+
+  /// In the place of `auto`, one for each number of products.
+  void plan_for_each_number() {
+    const auto place = std::ranges::find(formats_, "auto");
+    if (place == formats_.end()) return;
+    std::vector<std::string> names;
+    for (const std::int64_t products : options_.products) names.push_back(bench::auto_for(products));
+    formats_.insert(formats_.erase(place), names.begin(), names.end());
   }
 
   void run(const std::string& source) {
@@ -149,7 +159,7 @@ class Session {
                                 .partition = partition,
                                 .coordinates = coordinates,
                                 .peers = options_.peers,
-                                .products = options_.products,
+                                .products = options_.products.back(),
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
                                 .cold = report_.cold,
@@ -301,8 +311,10 @@ Command add_bench(CLI::App& tool) {
       ->type_name("LIST");
   parser
       ->add_option("--products", options->products,
-                   "how many products are to come: what auto, and peers that tune themselves, plan for (default 1000)")
+                   "how many products are to come: what auto, and peers that tune themselves, plan for; for several "
+                   "numbers, separated by commas, auto plans anew (default 1000)")
       ->type_name("N")
+      ->delimiter(',')
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}));
   parser->add_option("--seconds", options->seconds, "time to spend on each measurement (default 0.5)")
       ->type_name("S")
