@@ -81,7 +81,7 @@ std::string recipe_in(const Container& container, const Format& format) {
   } catch (const Error&) {  // it is reported below, without the letters of the file as they are
   }
   throw Error(ErrorCode::parse, container.name() + ": the .weft file's section 'recipe' is not one of " +
-                                    format.info.name + ": " + quoted(recipe));
+                                    format.info.name + ": " + io::quoted(recipe));
 }
 
 template <Value V>
