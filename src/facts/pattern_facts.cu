@@ -61,6 +61,54 @@ __global__ void __launch_bounds__(block_threads)
   if (threadIdx.x == 0 && found > 0) simt::atomic_add(*opened, static_cast<Offset>(found));
 }
 
+/// What some block rows show: their entries, and the blocks that these touch.
+struct BlockSample {
+  Offset entries = 0, blocks = 0;
+  Index broken = 0;  ///< some block is not full
+};
+constexpr Index sampled_block_rows = 2048;
+constexpr Offset max_sampled_entries = 4096;  // of a block row, for a thread
+constexpr double far_too_empty = 0.75;        // of blocks that are sampled; those wanted are fuller
+
+/// A thread per block row, of every `step`-th.
+__global__ void __launch_bounds__(block_threads)
+    sample_blocks(DevicePattern pattern, int block, Index step, Index sampled, BlockSample* sample) {
+  const Offset number = simt::global_thread_id();
+  Offset entries = 0, blocks = 0;
+  if (number < sampled) {
+    const auto first = static_cast<Index>(number * step * block);
+    const bool too_long = pattern.offsets64[first + block] - pattern.offsets64[first] > max_sampled_entries;
+    for (Index row = first; row < first + block && !too_long; ++row)
+      for (Offset entry = pattern.offsets64[row]; entry < pattern.offsets64[row + 1]; ++entry) {
+        ++entries;
+        blocks += opens_block(pattern, block, row, entry) ? 1 : 0;
+      }
+  }
+  entries = simt::block_reduce_sum(entries);
+  blocks = simt::block_reduce_sum(blocks);
+  if (threadIdx.x != 0) return;
+  simt::atomic_add(sample->entries, entries);
+  simt::atomic_add(sample->blocks, blocks);
+}
+
+/// A warp per block row: whether its blocks are all full.
+__global__ void __launch_bounds__(block_threads)
+    look_for_broken_blocks(DevicePattern pattern, int block, Index block_rows, BlockSample* sample) {
+  const Offset block_row = simt::global_thread_id() / 32;
+  if (block_row >= block_rows) return;
+  const Offset* const offsets = pattern.offsets64 + block_row * block;
+  const Offset first = offsets[0], length = offsets[1] - first;
+  bool full = length % block == 0;
+  for (int r = 1; r <= block; ++r) full &= offsets[r] == first + r * length;
+  for (Offset k = simt::lane_id(); full && k < length; k += 32) {
+    const auto in_block = static_cast<Index>(k % block);
+    const Index column = pattern.columns[first + k];
+    full = column % block == in_block && column == pattern.columns[first + k - in_block] + in_block;
+    for (int r = 1; r < block; ++r) full &= pattern.columns[first + r * length + k] == column;
+  }
+  if (!full) sample->broken = 1;
+}
+
 __global__ void __launch_bounds__(block_threads) clear(Index count, Index* numbers) {
   const std::int64_t i = simt::global_thread_id();
   if (i < count) numbers[i] = 0;
@@ -96,6 +144,21 @@ LengthTally tally_lengths(const DevicePattern& pattern) {
 
 Offset count_blocks(const DevicePattern& pattern, int block, Offset limit) {
   const gpu::CurrentDevice current(pattern.device);
+  // Most matrices have no such blocks, or nothing but full ones: both are soon seen.
+  const Index block_rows = pattern.rows / block;
+  const Index step = std::max(1, block_rows / sampled_block_rows), sampled = (block_rows + step - 1) / step;
+  const BlockSample start;
+  DeviceBuffer<BlockSample> found(pattern.device, std::span<const BlockSample>(&start, 1));
+  simt::launch(WEFT_KERNEL(sample_blocks), simt::blocks_for(sampled, block_threads), block_threads, 0, {}, pattern,
+               block, step, sampled, found.data());
+  const BlockSample sample = found.download()[0];
+  const double room = static_cast<double>(block * block) * static_cast<double>(sample.blocks);
+  if (static_cast<double>(sample.entries) < far_too_empty * room) return limit + 1;
+  if (sample.entries == sample.blocks * block * block) {
+    simt::launch(WEFT_KERNEL(look_for_broken_blocks), simt::blocks_for(Offset(block_rows) * 32, block_threads),
+                 block_threads, 0, {}, pattern, block, block_rows, found.data());
+    if (found.download()[0].broken == 0) return pattern.entries / (block * block);
+  }
   const Offset none = 0;
   DeviceBuffer<Offset> opened(pattern.device, std::span(&none, 1));
   simt::launch(WEFT_KERNEL(count_opened_blocks), tiles_of(pattern), block_threads, 0, {}, pattern, block, limit,

@@ -17,8 +17,8 @@ namespace weft {
 /// rules itself out by the lengths of the rows should do so before it asks for more.
 class Outlook {
  public:
-  Outlook(Device where, std::size_t bytes, const DeviceTable& numbers)
-      : device(where), value_bytes(bytes), table(numbers) {}
+  Outlook(Device where, std::size_t bytes, const DeviceTable& numbers, std::int64_t how_often)
+      : device(where), value_bytes(bytes), table(numbers), products(how_often) {}
   virtual ~Outlook() = default;
   Outlook(const Outlook&) = delete;
   Outlook& operator=(const Outlook&) = delete;
@@ -47,6 +47,7 @@ class Outlook {
   const Device device;
   const std::size_t value_bytes;
   const DeviceTable& table;
+  const std::int64_t products;  ///< that are to come: for few of them, facts may cost more than they tell
 };
 
 struct Prediction {

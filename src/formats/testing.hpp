@@ -19,7 +19,7 @@ template <Value V>
 class TestOutlook final : public Outlook {
  public:
   TestOutlook(const Csr<V>& matrix, Device where)
-      : Outlook(where, sizeof(V), device_table(Device::emulator())), source_(matrix) {}
+      : Outlook(where, sizeof(V), device_table(Device::emulator()), 10000), source_(matrix) {}
   const RowLengths& rows() const override { return row_lengths(source_); }
   const AccessFacts& access() const override { return ::weft::access(source_); }
   const BlockFacts& blocks() const override { return ::weft::blocks(source_); }

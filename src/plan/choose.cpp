@@ -3,6 +3,7 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "core/timer.hpp"
@@ -16,20 +17,21 @@ namespace {
 constexpr std::int64_t few_products = 16;  // less than looking at the matrix takes
 constexpr double close = 1.15;             // a prediction within so much of the best may be the best
 /// A prediction that is so much better than all else is believed untried; less so where launches are most of a product.
-constexpr double promising = 1.12, promising_short = 1.3;
+constexpr double promising = 1.2, promising_short = 1.35;
 constexpr double short_product = 3;  // launches
 constexpr double tie = 1.03;
 constexpr double budget_share = 0.1;
 constexpr int max_tried = 3;         // formats besides csr
 constexpr int max_csr_variants = 3;  // timed
-constexpr double probe_products = 16;
+constexpr double probe_products = 12;
+constexpr double csr_share = 0.6;  // of the budget, for its variants
 
 /// The matrix as formats see it that predict.
 template <Value V>
 class SourceOutlook final : public Outlook {
  public:
-  SourceOutlook(const Stored<V>& stored, Device where)
-      : Outlook(where, sizeof(V), device_table(where)), stored_(stored) {}
+  SourceOutlook(const Stored<V>& stored, Device where, std::int64_t how_often)
+      : Outlook(where, sizeof(V), device_table(where), how_often), stored_(stored) {}
 
   const RowLengths& rows() const override { return row_lengths(stored_.source); }
   const AccessFacts& access() const override { return ::weft::access(stored_.source); }
@@ -75,6 +77,7 @@ class Chooser {
     double setup = 0;           // predicted
     double product = 0;         // predicted
     double total = 0;           // of both
+    double expected = 0;        // per product, once csr has been timed
     Built<V> built = {};        // its operator may be gone since
     double spent = 0;           // on building and timing it
     bool excluded = false;      // it failed, or would cost too much
@@ -113,7 +116,7 @@ class Chooser {
   void predict() {
     // The matrix goes where the facts about it are found soonest.
     if (!device_.is_cpu()) stored_.source.state().on_device(device_);
-    const SourceOutlook<V> outlook(stored_, device_);
+    const SourceOutlook<V> outlook(stored_, device_, options_.products);
     for (const Format* format : registry()) {
       if (const std::string reason = reason_against(*format); !reason.empty()) {
         info_.candidates.push_back({.format = format->info.name, .verdict = reason});
@@ -135,7 +138,7 @@ class Chooser {
       candidate.predicted_bytes = prediction.bytes;
       Option option{.choice = {&format, prediction.variant, {}}, .candidate = number};
       option.setup = prediction.setup_seconds;
-      option.product = prediction.product_seconds;
+      option.product = option.expected = prediction.product_seconds;
       option.total = option.setup + products_ * option.product;
       options_by_total_.push_back(std::move(option));
     }
@@ -158,13 +161,40 @@ class Chooser {
       if (!option.is_csr()) continue;
       if (best == 0) best = option.product;
       if (count == max_csr_variants || option.product > close * close * best) break;
-      if (in_vain_ + probe_products * option.product > budget_ / 2) break;
+      if (in_vain() + probe_products * option.product > csr_share * budget_) break;
       try_out(option);
-      in_vain_ += option.spent;
+      budget_ = budget_share * products_ * least_csr_seconds();
       ++count;
     }
-    if (count > 0) budget_ = budget_share * products_ * least_csr_seconds();
     info_.budget_seconds = budget_;
+    correct_predictions();
+  }
+
+  /// What the facts do not tell of a matrix, csr's times do: other formats are as far off, about.
+  void correct_predictions() {
+    double sum = 0;
+    int count = 0;
+    for (const Option& option : options_by_total_) {
+      if (!option.is_csr() || !option.timed()) continue;
+      sum += std::log(option.built.product_seconds / option.product);
+      ++count;
+    }
+    if (count == 0) return;
+    const double factor = std::clamp(std::exp(sum / count), 0.67, 1.5);
+    for (Option& option : options_by_total_)
+      if (!option.is_csr()) option.expected = factor * option.product;
+  }
+
+  /// What has been spent on all but the best so far.
+  double in_vain() const {
+    double all = 0, of_best = 0, least = 1e30;
+    for (const Option& option : options_by_total_) {
+      all += option.spent;
+      if (!option.timed() || option.built.product_seconds >= least) continue;
+      least = option.built.product_seconds;
+      of_best = option.spent;
+    }
+    return all - of_best;
   }
 
   /// The least total that anything is known or predicted to have, but for `other`.
@@ -177,7 +207,7 @@ class Chooser {
   double known_total(const Option& option) const {
     if (option.excluded) return 1e30;
     if (option.built.op && option.timed()) return products_ * option.built.product_seconds;  // its set-up is spent
-    return option.setup + products_ * (option.timed() ? option.built.product_seconds : option.product);
+    return option.setup + products_ * (option.timed() ? option.built.product_seconds : option.expected);
   }
 
   double margin(const Option& option) const {
@@ -188,24 +218,23 @@ class Chooser {
     int tried = 0;
     for (Option& option : options_by_total_) {
       if (option.is_csr() || tried == max_tried) continue;
-      if (option.total > close * least_total()) break;
+      if (known_total(option) > close * least_total()) continue;
       Candidate& candidate = info_.candidates[option.candidate];
-      const double price = option.setup + probe_products * option.product;
-      if (in_vain_ + price > budget_) {
-        if (margin(option) * option.total < least_total(&option)) {
+      const double price = option.setup + probe_products * option.expected;
+      if (in_vain() + price > budget_) {
+        if (margin(option) * known_total(option) < least_total(&option)) {
           committed_ = &option;
           say(option, "is taken on its prediction");
           return;
         }
         candidate.verdict = "not tried: its set-up (" + in_words(option.setup) +
-                            ") might be in vain, and is more than the " + in_words(budget_ - in_vain_) +
+                            ") might be in vain, and is more than the " + in_words(std::max(0.0, budget_ - in_vain())) +
                             " that is left for that";
         continue;
       }
       ++tried;
       make_room(option);
       try_out(option);
-      in_vain_ += option.spent;
     }
   }
 
@@ -226,6 +255,7 @@ class Chooser {
 
   void try_out(Option& option) {
     say(option, "is tried");
+    probe();  // its vectors are nobody's in particular
     const Stopwatch watch;
     Candidate& candidate = info_.candidates[option.candidate];
     try {
@@ -312,7 +342,6 @@ class Chooser {
   PlanInfo& info_;
   double products_;
   double budget_ = 0;                     // for what is not chosen in the end
-  double in_vain_ = 0;                    // what may be so
   std::vector<Option> options_by_total_;  // ascending
   Option* committed_ = nullptr;
   std::optional<Probe<V>> probe_;

@@ -17,7 +17,7 @@ class Probe {
     fill(VectorView<V>(x_), V(1.375));  // zeros can run faster than real data
   }
 
-  /// Seconds of one product among others like it: the least of three groups, after one to warm up. The clock starts
+  /// Seconds of one product among others like it: the least of two groups, after one to warm up. The clock starts
   /// behind a product that is queued already, so that what is between products counts as it does in a loop of the
   /// caller's, and nothing else. `expected` is about what one takes.
   double seconds(Operator<V>& op, double expected) {
@@ -29,7 +29,7 @@ class Probe {
     op.apply(product, {});
     synchronize(device);
     double least = 1e30;
-    for (int repeat = 0; repeat < 3; ++repeat) {
+    for (int repeat = 0; repeat < 2; ++repeat) {
       op.apply(product, {});
       timer.start();
       for (int i = 0; i < group; ++i) op.apply(product, {});

@@ -19,6 +19,8 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   const sell::SlicePrediction slices = sell::predict_slices(outlook);
   Prediction prediction;
   prediction.against = slices.against;
+  constexpr std::int64_t min_products = 50;
+  if (outlook.products < min_products) prediction.against = "so few products do not pay for packing";
   const bool cpu = outlook.device.is_cpu();
   if (prediction.against.empty() && cpu && outlook.blocks().size == 1)
     prediction.against = "without blocks, unpacking takes a CPU longer than the bytes";
