@@ -13,6 +13,7 @@
 #include "formats/ehyb/testing.hpp"
 #include "formats/testing.hpp"
 #include "order/partition/coordinates.hpp"
+#include "structures.hpp"
 
 namespace weft::ehyb {
 namespace {
