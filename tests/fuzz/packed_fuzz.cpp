@@ -64,7 +64,9 @@ void load(const weft::Array<std::byte>& bytes) {
     weft::StoredArrays arrays;
     for (const auto& [name, elements] : packed.arrays.all())
       std::visit([&](const auto& array) { arrays.add(name, array.clone()); }, elements);
-    const auto stored = format->storing.get<V>().load(arrays, packed.matrix, {}).op;
+    weft::BuildOptions options;
+    if (!packed.recipe.empty()) options.parameters = weft::parse_format(packed.recipe).parameters;
+    const auto stored = format->storing.get<V>().load(arrays, packed.matrix, options).op;
     multiply(*stored, packed.matrix);
     stored->update_values(packed.matrix.values);
     multiply(*stored, packed.matrix);
