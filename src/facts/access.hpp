@@ -47,6 +47,7 @@ struct Window {
   // Of rows only.
   Offset places = 0, bits = 0;
   Offset slices = 0, narrow = 0;
+  bool operator==(const Window&) const = default;
 };
 
 struct Tally {

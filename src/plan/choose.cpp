@@ -258,8 +258,15 @@ class Chooser {
     probe();  // its vectors are nobody's in particular
     const Stopwatch watch;
     Candidate& candidate = info_.candidates[option.candidate];
+    // A set-up that takes longer than there is time for is given up, where it lets itself be.
+    const double allowed = option.is_csr() ? 1e30 : budget_ - in_vain();
+    bool late = false;
+    const Progress patience = [&](double share) {
+      late = watch.seconds() > allowed;
+      return !late && (!options_.progress || options_.progress(share));
+    };
     try {
-      option.built = build(option.choice, stored_, device_, options_.progress);
+      option.built = build(option.choice, stored_, device_, patience);
       option.built.product_seconds = probe().seconds(*option.built.op, option.product);
       candidate.built = true;
       candidate.setup_seconds = option.built.times.total();
@@ -267,8 +274,9 @@ class Chooser {
       candidate.bytes = option.built.op->info().bytes;
       keep_best();
     } catch (const Error& error) {
-      if (option.is_csr() || error.code() == ErrorCode::cancelled) throw;
-      candidate.verdict = std::string("failed: ") + error.what();
+      if (option.is_csr() || (error.code() == ErrorCode::cancelled && !late)) throw;
+      candidate.verdict =
+          late ? "given up: its set-up took longer than predicted" : std::string("failed: ") + error.what();
       option.built = {};
       option.excluded = true;
     }
