@@ -30,24 +30,27 @@ TEST(Prediction, OfBytesIsCloseToWhatIsStored) {
         if (!prediction.against.empty()) continue;
         const PlanInfo info = plan(matrix, {.device = device, .format = format->info.name}).info();
         const auto stored = static_cast<double>(info.bytes), predicted = static_cast<double>(prediction.bytes);
-        EXPECT_GT(predicted, 0.75 * stored) << format->info.name << " on " << device.name() << ", " << source;
+        // A small matrix may leave much of bce's last blocks empty.
+        EXPECT_GT(predicted, (format->info.name == "bce" ? 0.3 : 0.75) * stored)
+            << format->info.name << " on " << device.name() << ", " << source;
         EXPECT_LT(predicted, 1.35 * stored) << format->info.name << " on " << device.name() << ", " << source;
       }
     }
 }
 
-TEST(Prediction, OfTimesGrowsWithTheMatrix) {
+TEST(Prediction, OfTimesIsNoLessThanTheBytesTake) {
+  const DeviceTable& table = device_table(Device::emulator());
   for (const Device device : {Device::cpu(), Device::emulator()})
-    for (const Format* format : predicting_formats(device)) {
-      double before = 0;
-      for (const std::string source : {"gen:elasticity3d:8", "gen:elasticity3d:16", "gen:elasticity3d:32"}) {
-        const Prediction prediction = test::prediction_of(*format, generate<float>(source), device);
-        if (!prediction.against.empty()) continue;
-        EXPECT_GE(prediction.product_seconds, before) << format->info.name;
-        EXPECT_GT(prediction.setup_seconds, 0) << format->info.name;
-        before = prediction.product_seconds;
-      }
-    }
+    for (const std::string& source : sources)
+      for (const Format* format : predicting_formats(device))
+        for (const Prediction& prediction :
+             format->predict(test::TestOutlook<float>(generate<float>(source), device))) {
+          if (!prediction.against.empty()) continue;
+          EXPECT_GE(prediction.product_seconds, static_cast<double>(prediction.bytes) / 2 / table.cache_bandwidth)
+              << format->info.name << ", " << source;
+          EXPECT_LT(prediction.product_seconds, 1) << format->info.name << ", " << source;
+          EXPECT_GT(prediction.setup_seconds, 0) << format->info.name << ", " << source;
+        }
 }
 
 TEST(Prediction, OfAnEmptyMatrixIsANumber) {
