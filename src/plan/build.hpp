@@ -85,10 +85,7 @@ inline Ordering requested_order(const Recipe& recipe, const PlanOptions& options
 /// Builds an operator and adds up, here and nowhere else, where the time went.
 template <Value V>
 Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device device, const Progress& progress) {
-  const auto tell = [&](double share) {
-    if (progress && !progress(share)) throw Error(ErrorCode::cancelled, "cancelled");
-  };
-  tell(0);
+  if (progress && !progress(0)) throw Error(ErrorCode::cancelled, "cancelled");
   Built<V> built;
   built.choice = choice;
   const SetupTimes before = stored.source.state().times;
@@ -102,7 +99,7 @@ Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device devic
                                                            .times = &built.times});
   if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
   synchronize(device);
-  tell(1);
+  if (progress) progress(1);  // too late to stop
   const SetupTimes after = stored.source.state().times;
   built.times.upload = after.upload - before.upload;
   built.times.facts = after.facts - before.facts;
