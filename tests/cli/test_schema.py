@@ -13,8 +13,8 @@ FAST = ["--seconds", "0.01", "--repeat", "2"]
 
 @pytest.fixture(scope="module")
 def text_of_results(weft_bin):
-    """A run with both types, a peer if there is one, and a format that refuses a matrix."""
-    return subprocess.run([weft_bin, "bench", "gen:arrow:20000", "gen:poisson2d:12", "--type", "both", "--formats", "csr,ell",
+    """A run with both types, a peer if there is one, a format that refuses a matrix, and auto."""
+    return subprocess.run([weft_bin, "bench", "gen:arrow:20000", "gen:poisson2d:12", "--type", "both", "--formats", "csr,ell,auto",
                            "--peers", "eigen", "--json", "-", *FAST], capture_output=True, text=True, check=True).stdout
 
 
