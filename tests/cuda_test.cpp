@@ -30,12 +30,11 @@ TEST(CsrSelfTest, TilesSharesAndCarriesAgreeWithPlainLoopsOnTheGpu) {
   EXPECT_EQ(on_cuda::csr_selftest(), std::vector<std::string>());
 }
 
-/// Formats whose set-up costs thousands of products do it on the host: for minutes, with so many entries.
+/// ehyb lays such a matrix out on the host, since its rows have too much in common with all parts: for minutes.
 std::vector<std::string> formats_for_huge_matrices() {
-  constexpr double long_setup = 1000;
   std::vector<std::string> names;
   for (const Format* format : registry())
-    if (format->runs_on(Device::Kind::gpu) && format->setup_products < long_setup) names.push_back(format->info.name);
+    if (format->runs_on(Device::Kind::gpu) && format->info.name != "ehyb") names.push_back(format->info.name);
   return names;
 }
 
