@@ -327,9 +327,9 @@ TEST(Report, CsvPutsEachNumberUnderItsName) {
                        "name,chosen,peer,version,correct,rank,repeatable,setup_seconds,first_product_seconds,"
                        "median_seconds,low_seconds,high_seconds,cold_median_seconds,gflops,gigabytes_per_second,"
                        "bandwidth_share,bytes_per_nonzero,break_even_products,forward_error,backward_error,peer_ratio,"
-                       "upload_seconds,setup_products,padding,details,failure\n"));
+                       "upload_seconds,setup_products,padding,details,recipe,failure\n"));
   EXPECT_THAT(csv, testing::EndsWith(",csr,csr,false,1.0,true,3,false,20,5,6,7,8,9,10,11,12,13,14,15,15.5,15.75,16,17,"
-                                     "18,\"19, and more\",\n"));
+                                     "18,\"19, and more\",,\n"));
 }
 
 TEST(Report, JsonTellsHowAFormatIsStoredAndDoesNotGuessForAPeer) {

@@ -67,19 +67,19 @@ struct BlockSample {
   Index broken = 0;  ///< some block is not full
 };
 constexpr Index sampled_block_rows = 2048;
-constexpr Offset max_sampled_entries = 4096;  // of a block row, for a thread
+constexpr Offset max_sampled_entries = 4096;  // of a block row
 constexpr double far_too_empty = 0.75;        // of blocks that are sampled; those wanted are fuller
 
-/// A thread per block row, of every `step`-th.
+/// A warp per block row, of every `step`-th.
 __global__ void __launch_bounds__(block_threads)
     sample_blocks(DevicePattern pattern, int block, Index step, Index sampled, BlockSample* sample) {
-  const Offset number = simt::global_thread_id();
+  const Offset number = simt::global_thread_id() / 32;
   Offset entries = 0, blocks = 0;
   if (number < sampled) {
     const auto first = static_cast<Index>(number * step * block);
     const bool too_long = pattern.offsets64[first + block] - pattern.offsets64[first] > max_sampled_entries;
     for (Index row = first; row < first + block && !too_long; ++row)
-      for (Offset entry = pattern.offsets64[row]; entry < pattern.offsets64[row + 1]; ++entry) {
+      for (Offset entry = pattern.offsets64[row] + simt::lane_id(); entry < pattern.offsets64[row + 1]; entry += 32) {
         ++entries;
         blocks += opens_block(pattern, block, row, entry) ? 1 : 0;
       }
@@ -149,8 +149,8 @@ Offset count_blocks(const DevicePattern& pattern, int block, Offset limit) {
   const Index step = std::max(1, block_rows / sampled_block_rows), sampled = (block_rows + step - 1) / step;
   const BlockSample start;
   DeviceBuffer<BlockSample> found(pattern.device, std::span<const BlockSample>(&start, 1));
-  simt::launch(WEFT_KERNEL(sample_blocks), simt::blocks_for(sampled, block_threads), block_threads, 0, {}, pattern,
-               block, step, sampled, found.data());
+  simt::launch(WEFT_KERNEL(sample_blocks), simt::blocks_for(Offset(sampled) * 32, block_threads), block_threads, 0, {},
+               pattern, block, step, sampled, found.data());
   const BlockSample sample = found.download()[0];
   const double room = static_cast<double>(block * block) * static_cast<double>(sample.blocks);
   if (static_cast<double>(sample.entries) < far_too_empty * room) return limit + 1;

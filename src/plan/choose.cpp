@@ -18,8 +18,8 @@ constexpr std::int64_t few_products = 16;  // less than looking at the matrix ta
 constexpr double close = 1.15;             // a prediction within so much of the best may be the best
 /// A prediction that is so much better than all else is believed untried; less so where launches are most of a product.
 constexpr double promising = 1.2, promising_short = 1.35;
-constexpr double short_product = 3;  // launches
-constexpr double tie = 1.03;
+constexpr double short_product = 3;             // launches
+constexpr double tie = 1.03, tie_short = 1.08;  // what times may differ by that are the same; of short products
 constexpr double budget_share = 0.1;
 constexpr int max_tried = 3;         // formats besides csr
 constexpr int max_csr_variants = 3;  // timed
@@ -80,6 +80,7 @@ class Chooser {
     double expected = 0;        // per product, once csr has been timed
     Built<V> built = {};        // its operator may be gone since
     double spent = 0;           // on building and timing it
+    double price = 0;           // what that was to cost
     bool excluded = false;      // it failed, or would cost too much
     bool timed() const { return built.product_seconds > 0; }
     bool is_csr() const { return choice.format->yardstick; }
@@ -161,11 +162,12 @@ class Chooser {
       if (!option.is_csr()) continue;
       if (best == 0) best = option.product;
       if (count == max_csr_variants || option.product > close * close * best) break;
-      if (in_vain() + probe_products * option.product > csr_share * budget_) break;
+      option.price = probe_products * option.product;
+      if ((count + 1) * option.price > csr_share * budget_) break;
       try_out(option);
-      budget_ = budget_share * products_ * least_csr_seconds();
       ++count;
     }
+    if (count > 0) budget_ = budget_share * products_ * least_csr_seconds();
     info_.budget_seconds = budget_;
     correct_predictions();
   }
@@ -185,14 +187,18 @@ class Chooser {
       if (!option.is_csr()) option.expected = factor * option.product;
   }
 
-  /// What has been spent on all but the best so far.
+  /// What has been spent on all but the best so far: as it was predicted, so that the next choice does not depend on
+  /// what else the machine did meanwhile, unless it took far longer.
   double in_vain() const {
+    constexpr double far_longer = 2;
     double all = 0, of_best = 0, least = 1e30;
     for (const Option& option : options_by_total_) {
-      all += option.spent;
+      if (option.spent == 0) continue;
+      const double cost = option.spent > far_longer * option.price ? option.spent : option.price;
+      all += cost;
       if (!option.timed() || option.built.product_seconds >= least) continue;
       least = option.built.product_seconds;
-      of_best = option.spent;
+      of_best = cost;
     }
     return all - of_best;
   }
@@ -220,8 +226,8 @@ class Chooser {
       if (option.is_csr() || tried == max_tried) continue;
       if (known_total(option) > close * least_total()) continue;
       Candidate& candidate = info_.candidates[option.candidate];
-      const double price = option.setup + probe_products * option.expected;
-      if (in_vain() + price > budget_) {
+      option.price = option.setup + probe_products * option.expected;
+      if (in_vain() + option.price > budget_) {
         if (margin(option) * known_total(option) < least_total(&option)) {
           committed_ = &option;
           say(option, "is taken on its prediction");
@@ -230,6 +236,7 @@ class Chooser {
         candidate.verdict = "not tried: its set-up (" + in_words(option.setup) +
                             ") might be in vain, and is more than the " + in_words(std::max(0.0, budget_ - in_vain())) +
                             " that is left for that";
+        option.excluded = true;
         continue;
       }
       ++tried;
@@ -301,6 +308,10 @@ class Chooser {
     }
   }
 
+  double tie_at(double seconds) const {
+    return seconds < short_product * device_table(device_).launch ? tie_short : tie;
+  }
+
   /// In the order of predictions, the first that is as fast as any.
   Option& fastest() {
     if (committed_) return *committed_;
@@ -308,7 +319,7 @@ class Chooser {
     for (const Option& option : options_by_total_)
       if (option.timed()) least = std::min(least, option.built.product_seconds);
     for (Option& option : options_by_total_)
-      if (option.timed() && option.built.product_seconds <= tie * least) return option;
+      if (option.timed() && option.built.product_seconds <= tie_at(least) * least) return option;
     // Nothing could be timed within the budget.
     return *std::ranges::find(options_by_total_, false, &Option::excluded);
   }
@@ -340,8 +351,9 @@ class Chooser {
   std::string verdict(const Option& option, const Option& chosen) const {
     if (&option == &chosen) return "chosen: fastest";
     if (committed_) return "slower than " + info_.candidates[chosen.candidate].format + " is predicted to be";
-    return option.built.product_seconds <= tie * chosen.built.product_seconds ? "as fast, predicted to be slower"
-                                                                              : "slower";
+    return option.built.product_seconds <= tie_at(chosen.built.product_seconds) * chosen.built.product_seconds
+               ? "as fast, predicted to be slower"
+               : "slower";
   }
 
   const Stored<V>& stored_;
