@@ -90,15 +90,16 @@ Array<Index> find_parts(const MatrixSource<V>& source, const PatternView& single
   }
   const bool symmetric = ::weft::symmetry(source).pattern_symmetric;
   const Stopwatch watch;
-  // Where all blocks are full, edges between nodes weigh the same, and nodes are the rows of the pattern.
-  const PatternView& nodes = all_full ? pattern.view() : single;
+  // Where all blocks are full and have a mirror, edges weigh the same, and nodes are the rows of the pattern.
+  const bool by_pattern = all_full && symmetric;
+  const PatternView& nodes = by_pattern ? pattern.view() : single;
   Array<Index> part_of = multilevel::find_parts({.device = options.device,
                                                  .rows = nodes.rows,
-                                                 .entries = all_full ? pattern.count() : source.nonzeros(),
+                                                 .entries = by_pattern ? pattern.count() : source.nonzeros(),
                                                  .offsets = nodes.offsets,
                                                  .columns = nodes.columns,
                                                  .symmetric = symmetric,
-                                                 .block = all_full ? 1 : shape.block},
+                                                 .block = by_pattern ? 1 : shape.block},
                                                 sizes, pulse);
   if (options.times) options.times->partition += watch.seconds();
   return part_of;
