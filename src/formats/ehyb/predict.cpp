@@ -25,9 +25,9 @@ std::string reason_against(const Outlook& outlook) {
   constexpr double uneven = 50;
   constexpr std::int64_t min_products = 200;
   if (outlook.products < min_products) return "so few products do not pay for a partition";
+  if (rows.rows != rows.cols) return "rows and columns are not the same nodes";
   constexpr double min_mean = 4;
   if (rows.mean_row < min_mean) return "its rows are too short to have much of x in common";
-  if (rows.rows != rows.cols) return "rows and columns are not the same nodes";
   if (rows.longest_row > long_row && static_cast<double>(rows.longest_row) > uneven * rows.mean_row)
     return "a few rows reach across the matrix, so that its parts have too little in common to cache";
   constexpr Index enough_rows = 1 << 15;
