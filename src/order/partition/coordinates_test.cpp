@@ -89,7 +89,7 @@ TEST(Coordinates, HalveAGridIntoBricks) {
 
 TEST(Coordinates, GiveTheSamePartsOnACpuAndAGpuWithinTheLimit) {
   test::Dice dice(5);
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < 40; ++round) {
     const int block = 1 + dice.below(3), dimensions = 1 + dice.below(3);
     std::vector<Index> lengths(static_cast<std::size_t>(1 + dice.below(300)));
     for (Index& length : lengths) length = dice.below(4) == 0 ? dice.below(60) : dice.below(4);
@@ -193,8 +193,8 @@ TEST(Coordinates, ThatMakeNoSenseAreRefused) {
 }
 
 TEST(Coordinates, ProgressRisesAndCancelEndsIt) {
-  const Csr<double> matrix = read_matrix<double>("gen:poisson2d:64");
-  const auto given = grid_points(64, 2);
+  const Csr<double> matrix = read_matrix<double>("gen:poisson2d:24");
+  const auto given = grid_points(24, 2);
   const auto on_cpu = [&](const Progress& progress) {
     partition(matrix, {.parts = 30, .coordinates = given, .progress = progress});
   };

@@ -239,10 +239,11 @@ TEST(Metis, PrintsNothing) {
   for (const Index hubs : {1, 3, 5})
     for (const Index others : {0, 1, 2}) graphs.push_back({"hubs", with_hubs(600, hubs, others, 7)});
   for (const auto& [name, matrix] : graphs)
-    for (const Index parts : {3, 25, 39, 64, 150})
+    for (const Index parts : {3, 25, 64})
       for (const bool even_entries : {false, true}) {
         const PartitionOptions options{.parts = parts, .method = Partitioner::metis, .even_entries = even_entries};
-        EXPECT_EQ(written_to_standard_output([&] { partition(matrix, options); }), "")
+        EXPECT_EQ(written_to_standard_output([&] { run_with_threads(1, [&] { return partition(matrix, options); }); }),
+                  "")
             << name << " in " << parts << (even_entries ? " parts of even entries" : " parts");
       }
 }

@@ -53,15 +53,16 @@ TEST(Multilevel, GivesTheSamePartsOnACpuAndAGpu) {
                       return places;
                     }())});
   graphs.push_back({"two nodes", with_entries(2, {{0, 1}})});
-  bool even_entries = false;
+  bool even_entries = false, tight = false;  // each combination in turn
   for (const auto& [name, matrix] : graphs) {
     if (matrix.rows > 4000) continue;
     for (const int block : {1, 3}) {
       SCOPED_TRACE(name + ", block " + std::to_string(block) + (even_entries ? ", even entries" : ""));
       const Index nodes = nodes_of(matrix.rows, block);
-      expect_same_parts(matrix, block, {5, nodes, even_entries});
-      expect_same_parts(matrix, block, {13, (nodes + 12) / 13 + 1, !even_entries});
+      expect_same_parts(matrix, block,
+                        tight ? PartSizes{13, (nodes + 12) / 13 + 1, even_entries} : PartSizes{5, nodes, even_entries});
       even_entries = !even_entries;
+      if (even_entries) tight = !tight;
     }
   }
 }
@@ -79,9 +80,8 @@ TEST(Multilevel, GivesTheSamePartsForLargerGraphsAndAnyThreads) {  // of several
           << threads << " threads";
   };
   expect("gen:stencil27:14", 1, 12, false);
-  expect("gen:elasticity3d:13", 3, 7, true);
-  expect("gen:rmat:12", 1, 9, true);
-  expect("gen:circuit:4500", 1, 16, false);
+  expect("gen:elasticity3d:10", 3, 7, true);
+  expect("gen:rmat:11", 1, 9, true);
   expect("gen:arrow:2500", 1, 11, true);
 }
 
@@ -101,7 +101,7 @@ Csr<double> random_graph(test::Dice& dice) {
 
 TEST(Multilevel, GivesTheSamePartsForRandomGraphs) {
   test::Dice dice(11);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 12; ++round) {
     const Csr<double> matrix = random_graph(dice);
     const int block = 1 + dice.below(4);
     const Index nodes = nodes_of(matrix.rows, block), parts = 2 + dice.below(std::max(1, nodes));
@@ -115,7 +115,8 @@ TEST(Multilevel, PartsAreWithinThreePercentOfTheirMean) {
   for (const char* source : {"gen:poisson3d:20", "gen:stencil27:18", "gen:poisson2d:90", "gen:circuit:5000"}) {
     const Csr<double> matrix = shuffle(read_matrix<double>(source), 2);
     for (const Index parts : {2, 7, 16}) {
-      const Partition found = partition(matrix, {.parts = parts, .method = Partitioner::multilevel});
+      const auto run = [&] { return partition(matrix, {.parts = parts, .method = Partitioner::multilevel}); };
+      const Partition found = run_with_threads(1, run);
       EXPECT_LE(largest(found), 1 + 1.03 * matrix.rows / parts) << source << ", " << parts;
       EXPECT_EQ(quality(matrix, found).empty, 0) << source << ", " << parts;
     }
@@ -129,8 +130,8 @@ TEST(Multilevel, FindsIslands) {
 }
 
 double cut_by(const Csr<double>& matrix, Partitioner method, Index parts, int block) {
-  return static_cast<double>(
-      quality(matrix, partition(matrix, {.parts = parts, .block = block, .method = method})).cut);
+  const auto run = [&] { return partition(matrix, {.parts = parts, .block = block, .method = method}); };
+  return static_cast<double>(quality(matrix, run_with_threads(1, run)).cut);
 }
 
 TEST(Multilevel, CutsAboutAsLittleAsMetisOnMeshes) {
