@@ -60,9 +60,9 @@ std::vector<double> random_points(Index count, int dimensions, test::Dice& dice)
   return numbers;
 }
 
-Array<Index> on_emulator_parts(const Csr<double>& matrix, int block, const Coordinates& coordinates,
-                               const PartSizes& sizes, const Pulse& pulse = Pulse()) {
-  const Device device = Device::emulator();
+Array<Index> parts_on_device(const Csr<double>& matrix, int block, const Coordinates& coordinates,
+                             const PartSizes& sizes, const Pulse& pulse = Pulse()) {
+  const Device device = device_with_kernels();
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   return WEFT_ON_DEVICE(device, multilevel::halve_points)(
       {.device = device, .rows = matrix.rows, .offsets = offsets.data(), .block = block},
@@ -104,7 +104,7 @@ TEST(Coordinates, GiveTheSamePartsOnACpuAndAGpuWithinTheLimit) {
     const auto run = [&] { return coordinate_parts(Pattern(matrix), block, *given, sizes, Pulse()); };
     const Array<Index> expected = run();
     ASSERT_LE(std::ranges::max(sizes_of(expected, parts)), sizes.even_entries ? sizes.capacity : fewest);
-    ASSERT_TRUE(std::ranges::equal(run_with_threads(1, [&] { return on_emulator_parts(matrix, block, *given, sizes); }),
+    ASSERT_TRUE(std::ranges::equal(run_with_threads(1, [&] { return parts_on_device(matrix, block, *given, sizes); }),
                                    expected));
   }
 }
@@ -199,7 +199,7 @@ TEST(Coordinates, ProgressRisesAndCancelEndsIt) {
     partition(matrix, {.parts = 30, .coordinates = given, .progress = progress});
   };
   const auto on_device = [&](const Progress& progress) {
-    on_emulator_parts(matrix, 1, *given, {30, matrix.rows}, Pulse(progress));
+    parts_on_device(matrix, 1, *given, {30, matrix.rows}, Pulse(progress));
   };
   for (const std::function<void(const Progress&)>& run : {std::function<void(const Progress&)>(on_cpu), {on_device}}) {
     double last = -1;

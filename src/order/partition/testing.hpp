@@ -13,6 +13,9 @@
 // What the tests of this folder share.
 namespace weft::ordering {
 
+/// Where kernels run: on a GPU if there is one, else on the emulator.
+inline Device device_with_kernels() { return why_no_gpu().empty() ? Device::gpu() : Device::emulator(); }
+
 /// A square matrix with entries of value 1 at these places.
 inline Csr<double> with_entries(Index rows, const std::vector<std::pair<Index, Index>>& places) {
   Coo<double> coo{rows, rows, Array<Index>(places.size()), Array<Index>(places.size()),

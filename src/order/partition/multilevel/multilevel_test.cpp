@@ -16,8 +16,8 @@ bool has_symmetric_pattern(const Csr<double>& matrix) {
   return std::ranges::equal(matrix.offsets, other.offsets) && std::ranges::equal(matrix.columns, other.columns);
 }
 
-Array<Index> on_emulator_parts(const Csr<double>& matrix, int block, const PartSizes& sizes) {
-  const Device device = Device::emulator();
+Array<Index> parts_on_device(const Csr<double>& matrix, int block, const PartSizes& sizes) {
+  const Device device = device_with_kernels();
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   const DeviceBuffer<Index> columns(device, matrix.columns);
   return WEFT_ON_DEVICE(device, multilevel::find_parts)({.device = device,
@@ -39,7 +39,8 @@ Array<Index> expect_same_parts(const Csr<double>& matrix, int block, const PartS
     parts = multilevel_parts(graph, sizes, Pulse());
     const Index limit = sizes.even_entries ? sizes.capacity : balanced_limit(graph.nodes, sizes);
     EXPECT_LE(std::ranges::max(sizes_of(parts, sizes.parts)), limit);
-    EXPECT_TRUE(std::ranges::equal(on_emulator_parts(matrix, block, sizes), parts)) << "on the emulator";
+    EXPECT_TRUE(std::ranges::equal(parts_on_device(matrix, block, sizes), parts))
+        << "on " << device_with_kernels().name();
   }
   set_threads(0);
   return parts;
@@ -162,7 +163,7 @@ TEST(Multilevel, CutsAboutAsLittleAsMetisOnMeshes) {
 
 TEST(Multilevel, ProgressRisesOnTheDeviceAndCancelEndsIt) {
   const Csr<double> matrix = read_matrix<double>("gen:stencil27:8");
-  const Device device = Device::emulator();
+  const Device device = device_with_kernels();
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   const DeviceBuffer<Index> columns(device, matrix.columns);
   const auto run = [&](const Progress& progress) {
