@@ -37,7 +37,8 @@ constexpr Offset along(const std::array<Index, dimensions>& axis, const Point& p
 
 /// How much of a piece goes left, which will be the first half of its parts.
 inline Offset weight_of_left(Offset all, Index parts) {
-  return static_cast<Offset>(static_cast<double>(all) * (parts / 2) / parts);
+  const Index on_left = parts / 2;
+  return static_cast<Offset>(static_cast<double>(all) * on_left / parts);
 }
 
 /// How many nodes of a piece may go left, so that neither half has more than its parts can hold.
