@@ -5,6 +5,7 @@
 #include "core/gpu_runtime.hpp"
 #include "facts/device_facts.hpp"
 #include "facts/entry_tiles.cuh"
+#include "facts/full_blocks.cuh"
 
 namespace weft::WEFT_SIMT_NAMESPACE::facts {
 namespace {
@@ -96,16 +97,8 @@ __global__ void __launch_bounds__(block_threads)
     look_for_broken_blocks(DevicePattern pattern, int block, Index block_rows, BlockSample* sample) {
   const Offset block_row = simt::global_thread_id() / 32;
   if (block_row >= block_rows) return;
-  const Offset* const offsets = pattern.offsets64 + block_row * block;
-  const Offset first = offsets[0], length = offsets[1] - first;
-  bool full = length % block == 0;
-  for (int r = 1; r <= block; ++r) full &= offsets[r] == first + r * length;
-  for (Offset k = simt::lane_id(); full && k < length; k += 32) {
-    const auto in_block = static_cast<Index>(k % block);
-    const Index column = pattern.columns[first + k];
-    full = column % block == in_block && column == pattern.columns[first + k - in_block] + in_block;
-    for (int r = 1; r < block; ++r) full &= pattern.columns[first + r * length + k] == column;
-  }
+  const bool full =
+      blocks_are_full(pattern.offsets64 + block_row * block, pattern.columns, block, [](Offset, Index) {});
   if (!full) sample->broken = 1;
 }
 

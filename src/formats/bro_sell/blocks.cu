@@ -1,5 +1,6 @@
 // The blocks of a matrix, found on a GPU: read off where all are full, else by a thread per block row.
 #include "facts/blocks.hpp"
+#include "facts/full_blocks.cuh"
 #include "formats/bro_sell/blocks.cuh"
 #include "simt/scan.cuh"
 
@@ -60,16 +61,8 @@ __global__ void __launch_bounds__(simt::block_threads)
   const Offset place = first / (block * block);
   if (simt::lane_id() == 0) offsets[row] = place;
   if (row == block_rows) return;
-  const Offset length = matrix.offsets[row * block + 1] - first;
-  bool full = length % block == 0;
-  for (int r = 1; r <= block; ++r) full &= matrix.offsets[row * block + r] == first + r * length;
-  for (Offset k = simt::lane_id(); full && k < length; k += 32) {
-    const auto in_block = static_cast<Index>(k % block);
-    const Index column = matrix.columns[first + k];
-    full = column % block == in_block && column == matrix.columns[first + k - in_block] + in_block;
-    for (int r = 1; r < block; ++r) full &= matrix.columns[first + r * length + k] == column;
-    if (full && in_block == 0) columns[place + k / block] = column / block;
-  }
+  const bool full = facts::blocks_are_full(matrix.offsets + row * block, matrix.columns, block,
+                                           [&](Offset number, Index column) { columns[place + number] = column; });
   if (!full) *broken = 1;
 }
 
