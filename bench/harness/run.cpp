@@ -68,6 +68,7 @@ class Contest {
                                                                  .coordinates = options_.coordinates,
                                                                  .products = products.value_or(options_.products),
                                                                  .allow_nondeterministic = true,
+                                                                 .remember = false,
                                                                  .progress = patience()}));
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;

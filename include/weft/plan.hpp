@@ -58,13 +58,16 @@ struct PlanOptions {
   std::int64_t products = 1000;  ///< how often you will multiply: more products pay for a more expensive set-up
   bool transpose = false;        ///< you will also multiply by the transposed matrix
   bool allow_nondeterministic = false;
+  /// `auto` chooses again what it chose before for this matrix on this machine, without trials, and keeps what it
+  /// chooses now. false: it tries anew, and keeps nothing.
+  bool remember = true;
   Progress progress = {};
 };
 
 /// One format `auto` looked at.
 struct Candidate {
   std::string format;
-  bool built = false;
+  bool built = false;  ///< for this plan
   double setup_seconds = 0;
   double product_seconds = 0;  ///< 0 when it was not timed
   std::size_t bytes = 0;
@@ -98,7 +101,8 @@ struct PlanInfo {
   double budget_seconds = 0;    ///< ... of so much: a tenth of what all products would take with csr
   bool deterministic = true;
   bool transpose = false;
-  bool stored = false;  ///< `load_plan` took the format from the file as it was
+  bool stored = false;      ///< `load_plan` took the format from the file as it was
+  bool remembered = false;  ///< `auto` chose this before: the candidates' measured times are those of then
   std::vector<Candidate> candidates;
 };
 WEFT_API std::ostream& operator<<(std::ostream& out, const PlanInfo& info);

@@ -8,16 +8,27 @@
 
 namespace weft::sampling {
 
-Samples samples_of(Index rows, Offset entries) {
+Samples samples_of(Index rows, Offset entries, Effort effort) {
   Samples samples;
+  const bool quick = effort == Effort::quick;
   const Offset entry_windows = (entries + window_entries - 1) / window_entries;
-  samples.entry_windows = std::min<Offset>(entry_windows, max_windows);
+  const Offset max_entry_windows =
+      quick ? std::clamp<Offset>(entry_windows / quick_share, 1, max_windows) : Offset(max_windows);
+  samples.entry_windows = std::min(entry_windows, max_entry_windows);
   if (samples.entry_windows > 0) samples.entry_stride = entry_windows / samples.entry_windows * window_entries;
   const auto row_windows = static_cast<Index>((Offset(rows) + window_rows - 1) / window_rows);
   const Offset entries_per_window = std::max<Offset>(1, entries / std::max<Index>(row_windows, 1));
-  const Offset affordable = std::clamp<Offset>(max_row_entries / entries_per_window, 4, max_windows);
+  const Offset row_entries = quick ? std::min(max_row_entries, entries / quick_share) : max_row_entries;
+  const Offset affordable = std::clamp<Offset>(row_entries / entries_per_window, quick ? 1 : 4, max_windows);
   samples.row_windows = std::min<Index>(row_windows, static_cast<Index>(affordable));
   if (samples.row_windows > 0) samples.row_stride = row_windows / samples.row_windows * window_rows;
+  if (quick) {
+    // The first rows of a matrix are often unlike the others.
+    samples.first_entry = (samples.entry_stride - window_entries) / 2;
+    samples.first_row = (samples.row_stride - window_rows) / 2;
+    samples.first_entry = std::max<Offset>(0, samples.first_entry);
+    samples.first_row = std::max(0, samples.first_row / 32 * 32);
+  }
   return samples;
 }
 
@@ -48,11 +59,18 @@ Shares shares_of(const std::vector<Window>& windows) {
 /// One window's marks, on the host.
 class Marks {
  public:
-  void mark(Index sector) { bits_[mark_of(sector)] = true; }
-  Offset count() const { return std::count(bits_.begin(), bits_.end(), true); }
+  void mark(Index sector) {
+    const unsigned place = mark_of(sector);
+    words_[place / 64] |= std::uint64_t(1) << place % 64;
+  }
+  Offset count() const {
+    Offset marks = 0;
+    for (const std::uint64_t word : words_) marks += std::popcount(word);
+    return marks;
+  }
 
  private:
-  std::vector<bool> bits_ = std::vector<bool>(std::size_t(1) << mark_bits);
+  std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(std::size_t(1) << (mark_bits - 6));
 };
 
 Window look_at_entries(const Index* columns, Offset begin, Offset end, int sector_elements) {
@@ -195,23 +213,26 @@ BallFacts summarize(const std::array<Ball, balls>& found, const BallRequest& req
   return facts;
 }
 
-Tally look_at(Index rows, const Offset* offsets, const Index* columns, int sector_elements) {
+Tally look_at(Index rows, const Offset* offsets, const Index* columns, int sector_elements, Effort effort) {
   const Offset entries = offsets[rows];
-  const Samples samples = samples_of(rows, entries);
+  const Samples samples = samples_of(rows, entries, effort);
   Tally tally;
-  tally.slots = count_slots(rows, offsets);
+  if (effort == Effort::full) tally.slots = count_slots(rows, offsets);
   tally.by_entries.resize(static_cast<std::size_t>(samples.entry_windows));
   tally.by_rows.resize(static_cast<std::size_t>(samples.row_windows));
   parallel_for(samples.entry_windows + samples.row_windows, 1, [&](Offset i) {
     if (i < samples.entry_windows) {
-      const Offset begin = i * samples.entry_stride, end = std::min(entries, begin + window_entries);
+      const Offset begin = samples.first_entry + i * samples.entry_stride,
+                   end = std::min(entries, begin + window_entries);
       tally.by_entries[i] = look_at_entries(columns, begin, end, sector_elements);
       return;
     }
-    const Offset window = i - samples.entry_windows, begin = window * samples.row_stride;
+    const Offset window = i - samples.entry_windows, begin = samples.first_row + window * samples.row_stride;
     const Offset end = std::min<Offset>(rows, begin + window_rows);
     Marks marks;
-    for (Offset first = begin; first < end; first += 32)
+    // Long rows show within fewer of them how their columns lie.
+    const Offset enough = effort == Effort::quick ? window_entries : max_row_entries;
+    for (Offset first = begin; first < end && tally.by_rows[window].entries < enough; first += 32)
       look_at_slice(rows, offsets, columns, sector_elements, static_cast<Index>(first), marks, tally.by_rows[window]);
     tally.by_rows[window].marks = marks.count();
   });

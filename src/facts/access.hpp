@@ -20,6 +20,7 @@ constexpr Offset window_entries = 16384;
 constexpr Index window_rows = 2048;
 constexpr Index max_windows = 64;
 constexpr Offset max_row_entries = Offset(1) << 22;  // of all windows of rows
+constexpr Offset quick_share = 48;                   // one in so many entries is looked at
 constexpr Offset max_steps = 512;                    // looked at in a row
 constexpr int mark_bits = 18;                        // sectors are marked in so many places, by a hash
 
@@ -32,12 +33,16 @@ WEFT_HOST_DEVICE constexpr int packed_width(Offset range) {
   return range == 0 ? 0 : range < 1 << 4 ? 4 : range < 1 << 8 ? 8 : range < 1 << 16 ? 16 : 32;
 }
 
-/// Which windows are looked at: window w begins at w * stride.
+/// How much of a matrix is looked at. `quick` is for a CPU, which takes for an entry here what it takes for ten in a
+/// product: a few percent of the entries, and no slots, which no kernel on a CPU has.
+enum class Effort { full, quick };
+
+/// Which windows are looked at: window w begins at first + w * stride.
 struct Samples {
-  Offset entry_windows = 0, entry_stride = 0;
-  Index row_windows = 0, row_stride = 0;
+  Offset entry_windows = 0, entry_stride = 0, first_entry = 0;
+  Index row_windows = 0, row_stride = 0, first_row = 0;
 };
-Samples samples_of(Index rows, Offset entries);
+Samples samples_of(Index rows, Offset entries, Effort effort = Effort::full);
 
 /// What one window shows.
 struct Window {
@@ -74,7 +79,8 @@ constexpr Index seed(Index nodes, int ball) {
 }
 
 /// The same as on a device, for a matrix on the host.
-Tally look_at(Index rows, const Offset* offsets, const Index* columns, int sector_elements);
+Tally look_at(Index rows, const Offset* offsets, const Index* columns, int sector_elements,
+              Effort effort = Effort::full);
 std::array<Ball, balls> grow_balls(Index rows, const Offset* offsets, const Index* columns, const BallRequest& request);
 
 }  // namespace sampling

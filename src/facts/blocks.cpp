@@ -50,16 +50,34 @@ class BlockRow {
   std::array<const Index*, b> next_, end_;
 };
 
+/// Whether some block rows, spread over the matrix, are at least half full where they are touched.
+template <int b>
+bool promises_blocks(Index block_rows, const Offset* offsets, const Index* columns) {
+  constexpr Index samples = 16;
+  constexpr Offset long_block_row = 4096;
+  if (block_rows < 4 * samples) return true;
+  Offset entries = 0, blocks = 0;
+  for (Index sample = 0; sample < samples; ++sample) {
+    const auto block_row = static_cast<Index>((2 * Offset(sample) + 1) * block_rows / (2 * Offset(samples)));
+    BlockRow<b> row(offsets, columns, block_row, 0, BlockRow<b>::all);
+    if (row.entries() > long_block_row) continue;
+    entries += row.entries();
+    blocks += row.count_blocks();
+  }
+  return 2 * entries >= blocks * b * b;
+}
+
 /// The share of the touched b x b blocks that is filled, or 0 as soon as it is sure to stay below block_fill_wanted.
 ///
 /// Each touched block wastes the room that no entry fills. The waste only grows while we count, so a matrix without
 /// such blocks is given up after a few percent of its entries, and the order of counting does not matter.
 template <int b>
-double block_fill(Index rows, const Offset* offsets, const Index* columns) {
+double block_fill(Index rows, const Offset* offsets, const Index* columns, bool sampled) {
   constexpr Offset long_block_row = 4 * entry_grain;
   const Offset nonzeros = offsets[rows];
   const double tolerated = tolerated_waste(nonzeros);
   const Index block_rows = rows / b;
+  if (sampled && !promises_blocks<b>(block_rows, offsets, columns)) return 0;
   std::atomic<Offset> waste{0};
   std::atomic<bool> given_up{false};
   const auto add = [&](Offset wasted) {
@@ -110,9 +128,9 @@ double block_fill(Index rows, const Offset* offsets, const Index* columns) {
 
 }  // namespace
 
-BlockFacts find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns) {
+BlockFacts find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns, bool sampled) {
   if (offsets[rows] == 0) return {};
-  return largest_blocks(rows, cols, [&](auto b) { return block_fill<b>(rows, offsets, columns); });
+  return largest_blocks(rows, cols, [&](auto b) { return block_fill<b>(rows, offsets, columns, sampled); });
 }
 
 }  // namespace weft

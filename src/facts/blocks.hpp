@@ -35,7 +35,8 @@ BlockFacts largest_blocks(Index rows, Index cols, FillOf&& fill_of) {
   }
 }
 
-/// The block size of a matrix on the host, see Structure::block_size.
-BlockFacts find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns);
+/// The block size of a matrix on the host, see Structure::block_size. `sampled`: a size is counted only where a sample
+/// of the block rows is half full, which saves most of the time for a matrix without blocks.
+BlockFacts find_blocks(Index rows, Index cols, const Offset* offsets, const Index* columns, bool sampled = false);
 
 }  // namespace weft

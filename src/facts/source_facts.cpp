@@ -65,7 +65,7 @@ const BlockFacts& blocks(const MatrixSource<V>& source) {
   return state.fact(state.blocks, [&] {
     if (!state.nearest().is_cpu()) return find_blocks_on_device(pattern_of(state));
     const Csr<V>& matrix = state.host();
-    return find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data());
+    return find_blocks(matrix.rows, matrix.cols, matrix.offsets.data(), matrix.columns.data(), true);
   });
 }
 
@@ -97,9 +97,9 @@ const AccessFacts& access(const MatrixSource<V>& source) {
       return sampling::summarize(WEFT_ON_DEVICE(state.nearest(), facts::look_at)(pattern_of(state), sector_elements),
                                  state.nonzeros());
     const Csr<V>& matrix = state.host();
-    return sampling::summarize(
-        sampling::look_at(matrix.rows, matrix.offsets.data(), matrix.columns.data(), sector_elements),
-        state.nonzeros());
+    return sampling::summarize(sampling::look_at(matrix.rows, matrix.offsets.data(), matrix.columns.data(),
+                                                 sector_elements, sampling::Effort::quick),
+                               state.nonzeros());
   });
 }
 

@@ -8,7 +8,7 @@ namespace weft {
 template <Value V>
 const RowLengths& row_lengths(const MatrixSource<V>& source);
 
-/// The block size, as in Structure.
+/// The block size, as in Structure; sizes that a sample speaks against are not counted.
 template <Value V>
 const BlockFacts& blocks(const MatrixSource<V>& source);
 

@@ -26,7 +26,7 @@ double seconds_for(const Work& work, const Costs& costs, const Outlook& outlook)
   const DeviceTable& table = outlook.table;
   const double stream = costs.stream * read_seconds(work.bytes, table);
   const double fetch = table.sector * (costs.request * work.requests + costs.sector * work.sectors * distance(outlook) +
-                                       costs.row * work.rows);
+                                       costs.row * work.rows + costs.turn * work.turns);
   const double slots = table.hit * costs.slot * work.slots;
   const double all = costs.start * table.launch + std::sqrt(stream * stream + fetch * fetch + slots * slots);
   const double longest = 0.5 * table.launch + costs.chain * table.latency * work.chain;
@@ -35,6 +35,12 @@ double seconds_for(const Work& work, const Costs& costs, const Outlook& outlook)
 
 double setup_seconds_for(const SetupCosts& costs, const Outlook& outlook) {
   return costs.launches * outlook.table.launch + costs.passes * outlook.csr_bytes() / outlook.table.memory_bandwidth;
+}
+
+double turns_of(const RowLengths& rows) {
+  double alike = 0;
+  for (const LengthCount& count : rows.row_lengths) alike += static_cast<double>(count.rows) * count.rows;
+  return rows.rows == 0 ? 0 : rows.rows - alike / rows.rows;
 }
 
 double sorted_places(const RowLengths& rows, Index slice_rows) {

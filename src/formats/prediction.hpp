@@ -3,6 +3,7 @@
 #include <weft/structure.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,15 @@
 
 // What formats expect of themselves on a matrix, before anything is built: `auto` decides by it.
 namespace weft {
+
+/// What a format expects; or why it is not worth trying.
+struct Prediction {
+  std::string variant = {};  ///< of the format; empty: as it comes
+  std::string against = {};  ///< why it is not worth trying; then there are no numbers
+  double product_seconds = 0;
+  double setup_seconds = 0;  ///< from csr on the device
+  std::size_t bytes = 0;     ///< stored
+};
 
 /// A matrix and a device as formats see them that predict. Facts are found when they are first asked for: one that
 /// rules itself out by the lengths of the rows should do so before it asks for more.
@@ -27,7 +37,8 @@ class Outlook {
   virtual const AccessFacts& access() const = 0;
   virtual const BlockFacts& blocks() const = 0;
   virtual BallFacts balls(int block, Index nodes) const = 0;
-  virtual bool parts_are_known() const = 0;  ///< given, or soon found by coordinates
+  virtual bool parts_are_known() const = 0;         ///< given, or soon found by coordinates
+  virtual bool reordered() const { return false; }  ///< as if the rows and columns were in an order of ours
 
   double entries() const { return static_cast<double>(rows().nonzeros); }
   /// x and y, once each.
@@ -37,6 +48,10 @@ class Outlook {
   /// csr with 32-bit offsets.
   double csr_bytes() const {
     return entries() * static_cast<double>(value_bytes + sizeof(Index)) + 4 * static_cast<double>(rows().rows);
+  }
+  /// Seconds of the set-up and all products.
+  double total(const Prediction& prediction) const {
+    return prediction.setup_seconds + static_cast<double>(products) * prediction.product_seconds;
   }
   /// One of the numbers for f32 and f64.
   template <class T>
@@ -48,14 +63,7 @@ class Outlook {
   const std::size_t value_bytes;
   const DeviceTable& table;
   const std::int64_t products;  ///< that are to come: for few of them, facts may cost more than they tell
-};
-
-struct Prediction {
-  std::string variant;  ///< of the format; empty: as it comes
-  std::string against;  ///< why it is not worth trying; then there are no numbers
-  double product_seconds = 0;
-  double setup_seconds = 0;  ///< from csr on the device
-  std::size_t bytes = 0;     ///< stored
+  double to_beat = std::numeric_limits<double>::infinity();  ///< a total beyond this is not worth more facts
 };
 
 /// What a product does, in things that devices have a speed for.
@@ -65,6 +73,7 @@ struct Work {
   double sectors = 0;   ///< those of them that the first-level cache cannot have
   double slots = 0;     ///< places for entries that lanes go through
   double rows = 0;      ///< sums that are stored
+  double turns = 0;     ///< rows of another length than the one before, which a processor does not foresee
   double chain = 0;     ///< entries of the longest row that one thread takes
   int launches = 1;
 };
@@ -73,7 +82,7 @@ struct Work {
 /// (bench/NOTES.md).
 struct Costs {
   double stream = 1.03;
-  double request = 0, sector = 0, slot = 0, row = 0, chain = 0;
+  double request = 0, sector = 0, slot = 0, row = 0, turn = 0, chain = 0;
   double start = 0.6;  ///< of a launch: what a product takes besides
 };
 
@@ -98,6 +107,9 @@ inline void fetch_by_entries(const Outlook& outlook, Work& work) {
   work.requests = outlook.access().entry_requests * outlook.entries();
   work.sectors = outlook.access().entry_sectors * outlook.entries();
 }
+
+/// Rows that are followed by one of another length, if lengths come in no order.
+double turns_of(const RowLengths& rows);
 
 /// Places that slices of so many rows have when all rows are sorted by length.
 double sorted_places(const RowLengths& rows, Index slice_rows);

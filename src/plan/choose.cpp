@@ -8,6 +8,7 @@
 
 #include "core/timer.hpp"
 #include "facts/source_facts.hpp"
+#include "plan/choices.hpp"
 #include "plan/device_table.hpp"
 #include "plan/probe.hpp"
 
@@ -25,6 +26,16 @@ constexpr int max_tried = 3;         // formats besides csr
 constexpr int max_csr_variants = 3;  // timed
 constexpr double probe_products = 12;
 constexpr double csr_share = 0.6;  // of the budget, for its variants
+/// How far beyond the best so far a prediction may be that finds more facts: csr's times may yet correct it.
+constexpr double hopeful_cpu = 1.3, hopeful_gpu = 2;
+
+// The order rcm, by measurements on an EPYC (bench/NOTES.md).
+constexpr std::int64_t min_products_to_reorder = 200;
+constexpr double band_sectors = 3;   // times those of x that an entry's row has to itself: what a band has
+constexpr double scattered = 3;      // times what a band has: then an order can help
+constexpr double moved_sectors = 8;  // per row: x and y are permuted in every product
+constexpr double rcm_entry = 40e-9;  // seconds on one core, for the order and the permutation
+constexpr Index ball_nodes_to_order = 1024;
 
 /// The matrix as formats see it that predict.
 template <Value V>
@@ -43,6 +54,34 @@ class SourceOutlook final : public Outlook {
   const Stored<V>& stored_;
 };
 
+/// The same matrix as it may be in the order rcm: entries in a band.
+class BandOutlook final : public Outlook {
+ public:
+  explicit BandOutlook(const Outlook& now)
+      : Outlook(now.device, now.value_bytes, now.table, now.products), now_(now), access_(now.access()) {
+    const double sectors = band_sectors_of(now);
+    access_.entry_sectors = std::min(access_.entry_sectors, sectors);
+    access_.row_sectors = std::min(access_.row_sectors, sectors);
+    access_.narrow_slices = 1;
+  }
+  static double band_sectors_of(const Outlook& outlook) {
+    return band_sectors * static_cast<double>(outlook.value_bytes) / 32 / std::max(1.0, outlook.rows().mean_row);
+  }
+  /// Whether a band would have far fewer sectors of x to fetch.
+  static bool differs_from(const Outlook& now) { return now.access().entry_sectors > scattered * band_sectors_of(now); }
+
+  const RowLengths& rows() const override { return now_.rows(); }
+  const AccessFacts& access() const override { return access_; }
+  const BlockFacts& blocks() const override { return now_.blocks(); }
+  BallFacts balls(int block, Index nodes) const override { return now_.balls(block, nodes); }
+  bool parts_are_known() const override { return now_.parts_are_known(); }
+  bool reordered() const override { return true; }
+
+ private:
+  const Outlook& now_;
+  AccessFacts access_;
+};
+
 std::string in_words(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, seconds < 1e-3 ? "%.3g us" : "%.3g ms", seconds * (seconds < 1e-3 ? 1e6 : 1e3));
@@ -59,22 +98,28 @@ class Chooser {
         info_(info),
         products_(static_cast<double>(options.products)) {}
 
-  Built<V> choose() {
+  Chosen<V> choose() {
     if (options_.products < few_products) return take_yardstick();
     predict();
     budget_ = budget_share * products_ * least_csr_seconds();
     info_.budget_seconds = budget_;
+    const std::string key = options_.remember ? what_it_depends_on() : "";
+    if (!key.empty() && recall(key)) return repeat();
     try_csr();
     try_others();
-    return finish();
+    compare_again();
+    Chosen<V> chosen = finish();
+    if (!key.empty()) keep(key);
+    return chosen;
   }
 
  private:
   /// A format that may be chosen: predicted, and perhaps built and timed.
   struct Option {
     FormatChoice choice;
+    Ordering order = Ordering::none;
     std::size_t candidate = 0;  // its number in info.candidates
-    double setup = 0;           // predicted
+    double setup = 0;           // predicted, with the order
     double product = 0;         // predicted
     double total = 0;           // of both
     double expected = 0;        // per product, once csr has been timed
@@ -83,7 +128,7 @@ class Chooser {
     double price = 0;           // what that was to cost
     bool excluded = false;      // it failed, or would cost too much
     bool timed() const { return built.product_seconds > 0; }
-    bool is_csr() const { return choice.format->yardstick; }
+    bool is_csr() const { return choice.format->yardstick && order == Ordering::none; }
   };
 
   static const Format& yardstick() {
@@ -93,7 +138,7 @@ class Chooser {
   }
 
   /// Nothing is looked at or timed.
-  Built<V> take_yardstick() {
+  Chosen<V> take_yardstick() {
     const Format& format = yardstick();
     Built<V> built = build<V>({&format, {}, {}}, stored_, device_, options_.progress);
     Candidate candidate{.format = format.info.name, .built = true, .verdict = {}};
@@ -101,7 +146,7 @@ class Chooser {
     candidate.bytes = built.op->info().bytes;
     candidate.verdict = "chosen: for so few products nothing else pays";
     info_.candidates.push_back(std::move(candidate));
-    return built;
+    return {std::move(built)};
   }
 
   /// Why a format is not even asked; empty: it is.
@@ -117,19 +162,53 @@ class Chooser {
   void predict() {
     // The matrix goes where the facts about it are found soonest.
     if (!device_.is_cpu()) stored_.source.state().on_device(device_);
-    const SourceOutlook<V> outlook(stored_, device_, options_.products);
+    SourceOutlook<V> outlook(stored_, device_, options_.products);
     for (const Format* format : registry()) {
       if (const std::string reason = reason_against(*format); !reason.empty()) {
         info_.candidates.push_back({.format = format->info.name, .verdict = reason});
         continue;
       }
-      for (const Prediction& prediction : format->predict(outlook)) add(*format, prediction);
+      outlook.to_beat = (device_.is_cpu() ? hopeful_cpu : hopeful_gpu) * least_predicted_total();
+      for (const Prediction& prediction : format->predict(outlook)) add(*format, prediction, Ordering::none);
     }
+    predict_reordered(outlook);
     std::ranges::stable_sort(options_by_total_, {}, &Option::total);
   }
 
-  void add(const Format& format, const Prediction& prediction) {
-    Candidate candidate{.format = full_name(format.info, prediction.variant), .verdict = "predicted to take longer"};
+  double least_predicted_total() const {
+    double least = 1e30;
+    for (const Option& option : options_by_total_) least = std::min(least, option.total);
+    return least;
+  }
+
+  /// What formats would do in the order rcm, where that is predicted to be the soonest done, x and y permuted in every
+  /// product.
+  void predict_reordered(const Outlook& outlook) {
+    if (options_.products < min_products_to_reorder || info_.ordering != Ordering::none || stored_.order) return;
+    if (outlook.rows().rows != outlook.rows().cols || !BandOutlook::differs_from(outlook)) return;
+    const BandOutlook band(outlook);
+    const double least = least_predicted_total();
+    const double moving = moved_sectors * outlook.rows().rows * outlook.table.sector;
+    rcm_setup_ = rcm_entry * outlook.entries();
+    bool looked = false;
+    for (const Format* format : registry()) {
+      if (!reason_against(*format).empty()) continue;
+      for (Prediction prediction : format->predict(band)) {
+        prediction.setup_seconds += rcm_setup_;
+        prediction.product_seconds += moving;
+        if (!prediction.against.empty() || outlook.total(prediction) > least) continue;
+        // A graph without a shape gets no band.
+        if (!looked && outlook.balls(1, std::min(ball_nodes_to_order, outlook.rows().rows)).spreads) return;
+        looked = true;
+        add(*format, prediction, Ordering::rcm);
+      }
+    }
+  }
+
+  void add(const Format& format, const Prediction& prediction, Ordering order) {
+    std::string name = full_name(format.info, prediction.variant);
+    if (order != Ordering::none) name = std::string(to_string(order)) + "+" + name;
+    Candidate candidate{.format = std::move(name), .verdict = "predicted to take longer"};
     const std::size_t number = info_.candidates.size();
     if (!prediction.against.empty()) {
       candidate.verdict = "ruled out: " + prediction.against;
@@ -137,7 +216,7 @@ class Chooser {
       candidate.predicted_setup_seconds = prediction.setup_seconds;
       candidate.predicted_product_seconds = prediction.product_seconds;
       candidate.predicted_bytes = prediction.bytes;
-      Option option{.choice = {&format, prediction.variant, {}}, .candidate = number};
+      Option option{.choice = {&format, prediction.variant, {}}, .order = order, .candidate = number};
       option.setup = prediction.setup_seconds;
       option.product = option.expected = prediction.product_seconds;
       option.total = option.setup + products_ * option.product;
@@ -151,6 +230,83 @@ class Chooser {
     for (const Option& option : options_by_total_)
       if (option.is_csr()) least = std::min(least, option.timed() ? option.built.product_seconds : option.product);
     return least;
+  }
+
+  /// A word for all that the choice depends on but measured times: predictions, which the facts and the device's table
+  /// are in, and the caller's options.
+  std::string what_it_depends_on() const {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    const auto add = [&](std::string_view text) {
+      for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+      hash = (hash ^ 0xff) * 0x100000001b3u;
+    };
+    const auto add_number = [&](double number) {
+      char text[32];
+      add({text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.12g", number))});
+    };
+    add(to_string(value_type<V>));
+    add(to_string(info_.ordering));
+    add(options_.allow_nondeterministic ? "any" : "deterministic");
+    for (const double number :
+         {products_, static_cast<double>(stored_.source.rows()), static_cast<double>(stored_.source.cols()),
+          static_cast<double>(stored_.source.nonzeros())})
+      add_number(number);
+    for (const Candidate& candidate : info_.candidates) {
+      add(candidate.format);
+      add_number(candidate.predicted_setup_seconds);
+      add_number(candidate.predicted_product_seconds);
+    }
+    char word[20];
+    return {word, static_cast<std::size_t>(
+                      std::snprintf(word, sizeof word, "%016llx", static_cast<unsigned long long>(hash)))};
+  }
+
+  Option* find(const std::string& format) {
+    for (Option& option : options_by_total_)
+      if (info_.candidates[option.candidate].format == format) return &option;
+    return nullptr;
+  }
+
+  /// Takes what was chosen before, with the times of then.
+  bool recall(const std::string& key) {
+    const std::optional<PastChoice> past = past_choice(device_, key);
+    if (!past) return false;
+    committed_ = find(past->format);
+    if (!committed_) return false;
+    for (const PastChoice::Timed& timed : past->timed)
+      if (Option* const option = find(timed.format)) {
+        option->built.product_seconds = timed.seconds;
+        info_.candidates[option->candidate].product_seconds = timed.seconds;
+      }
+    say(*committed_, "was chosen before");
+    info_.remembered = true;
+    return true;
+  }
+
+  /// What was possible then may not be now: memory may be short. Then everything is tried anew.
+  Chosen<V> repeat() {
+    try {
+      return finish();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::cancelled) throw;
+      log(LogLevel::info, std::string("auto: ") + error.what() + "; everything is tried anew");
+    }
+    options_by_total_.clear();
+    info_.candidates.clear();
+    info_.remembered = false;
+    PlanOptions anew = options_;
+    anew.remember = false;
+    return Chooser(stored_, anew, device_, info_).choose();
+  }
+
+  void keep(const std::string& key) const {
+    PastChoice choice;
+    for (const Option& option : options_by_total_) {
+      const Candidate& candidate = info_.candidates[option.candidate];
+      if (candidate.verdict.starts_with("chosen")) choice.format = candidate.format;
+      if (candidate.product_seconds > 0) choice.timed.push_back({candidate.format, candidate.product_seconds});
+    }
+    if (!choice.timed.empty()) keep_choice(device_, key, choice);  // else predictions alone decided, as they will again
   }
 
   /// csr's best variants by prediction. They need no conversion, so each costs little more than the products that time
@@ -213,7 +369,11 @@ class Chooser {
   double known_total(const Option& option) const {
     if (option.excluded) return 1e30;
     if (option.built.op && option.timed()) return products_ * option.built.product_seconds;  // its set-up is spent
-    return option.setup + products_ * (option.timed() ? option.built.product_seconds : option.expected);
+    return setup_left(option) + products_ * (option.timed() ? option.built.product_seconds : option.expected);
+  }
+  /// What remains of its predicted set-up: an order is found once.
+  double setup_left(const Option& option) const {
+    return option.setup - (option.order != Ordering::none && reordered_ ? rcm_setup_ : 0);
   }
 
   double margin(const Option& option) const {
@@ -226,14 +386,14 @@ class Chooser {
       if (option.is_csr() || tried == max_tried) continue;
       if (known_total(option) > close * least_total()) continue;
       Candidate& candidate = info_.candidates[option.candidate];
-      option.price = option.setup + probe_products * option.expected;
+      option.price = setup_left(option) + probe_products * option.expected;
       if (in_vain() + option.price > budget_) {
         if (margin(option) * known_total(option) < least_total(&option)) {
           committed_ = &option;
           say(option, "is taken on its prediction");
           return;
         }
-        candidate.verdict = "not tried: its set-up (" + in_words(option.setup) +
+        candidate.verdict = "not tried: its set-up (" + in_words(setup_left(option)) +
                             ") might be in vain, and is more than the " + in_words(std::max(0.0, budget_ - in_vain())) +
                             " that is left for that";
         option.excluded = true;
@@ -243,6 +403,31 @@ class Chooser {
       make_room(option);
       try_out(option);
     }
+  }
+
+  /// csr and the best of the others, if they are close, are timed again in turns: what else the machine did meanwhile
+  /// should not decide.
+  void compare_again() {
+    constexpr int rounds = 3;
+    Option *csr = nullptr, *other = nullptr;
+    for (Option& option : options_by_total_) {
+      if (!option.timed() || !option.built.op) continue;
+      Option*& best = option.is_csr() ? csr : other;
+      if (!best || option.built.product_seconds < best->built.product_seconds) best = &option;
+    }
+    if (committed_ || !csr || !other) return;
+    double &one = csr->built.product_seconds, &two = other->built.product_seconds;
+    if (std::max(one, two) > close * std::min(one, two)) return;
+    constexpr double products_per_round = 8;  // of both
+    if (in_vain() + rounds * products_per_round * std::max(one, two) > budget_) return;
+    for (int round = 0; round < rounds; ++round)
+      for (Option* const option : {csr, other}) {
+        const Stopwatch watch;
+        double& seconds = option->built.product_seconds;
+        seconds = std::min(seconds, probe().seconds_again(*option->built.op, option->product));
+        info_.candidates[option->candidate].product_seconds = seconds;
+        option->spent += watch.seconds();
+      }
   }
 
   /// A device holds csr and the best of the others; where that is most of its memory, only csr.
@@ -273,12 +458,10 @@ class Chooser {
       return !late && (!options_.progress || options_.progress(share));
     };
     try {
-      option.built = build(option.choice, stored_, device_, patience);
+      option.built = build(option.choice, stored_for(option, patience), device_, patience);
       option.built.product_seconds = probe().seconds(*option.built.op, option.product);
-      candidate.built = true;
-      candidate.setup_seconds = option.built.times.total();
+      describe_built(option);
       candidate.product_seconds = option.built.product_seconds;
-      candidate.bytes = option.built.op->info().bytes;
       keep_best();
     } catch (const Error& error) {
       if (option.is_csr() || (error.code() == ErrorCode::cancelled && !late)) throw;
@@ -291,6 +474,29 @@ class Chooser {
     if (candidate.built)
       log(LogLevel::info, "auto: " + candidate.format + " takes " + in_words(candidate.product_seconds) +
                               " per product, and took " + in_words(candidate.setup_seconds) + " to set up");
+  }
+
+  /// The matrix in the option's order, which is found by the first that needs it.
+  const Stored<V>& stored_for(const Option& option, const Progress& progress) {
+    if (option.order == Ordering::none) return stored_;
+    if (!reordered_) {
+      const Csr<V>& matrix = stored_.source.host();
+      const Stopwatch watch;
+      order_ = order(matrix, option.order, {.progress = progress});
+      Stored<V> stored = order_.empty() ? stored_ : put_in_order(matrix, order_, device_);
+      stored.partition = in_order(options_.partition, order_.rows);
+      stored.coordinates = points_in_order(options_.coordinates, order_.rows);
+      reordered_ = std::move(stored);
+      order_seconds_ = watch.seconds();
+    }
+    return *reordered_;
+  }
+
+  void describe_built(const Option& option) {
+    Candidate& candidate = info_.candidates[option.candidate];
+    candidate.built = true;
+    candidate.setup_seconds = option.built.times.total() + (option.order == Ordering::none ? 0 : order_seconds_);
+    candidate.bytes = option.built.op->info().bytes;
   }
 
   Probe<V>& probe() {
@@ -324,7 +530,7 @@ class Chooser {
     return *std::ranges::find(options_by_total_, false, &Option::excluded);
   }
 
-  Built<V> finish() {
+  Chosen<V> finish() {
     if (options_by_total_.empty()) throw Error(ErrorCode::internal, "no format can be chosen");
     Option& chosen = fastest();
     for (const Option& option : options_by_total_) {
@@ -335,22 +541,28 @@ class Chooser {
       const double product_seconds = chosen.built.product_seconds;
       for (Option& option : options_by_total_)
         if (!option.is_csr()) option.built.op.reset();
-      chosen.built = build(chosen.choice, stored_, device_, options_.progress);
+      chosen.built = build(chosen.choice, stored_for(chosen, options_.progress), device_, options_.progress);
       chosen.built.product_seconds = product_seconds;
-      Candidate& candidate = info_.candidates[chosen.candidate];
-      candidate.built = true;
-      candidate.setup_seconds = chosen.built.times.total();
-      candidate.bytes = chosen.built.op->info().bytes;
+      describe_built(chosen);
     }
     if (!chosen.timed())
       info_.candidates[chosen.candidate].verdict =
           committed_ ? "chosen: predicted to be far ahead" : "chosen: predicted to be the fastest in all";
-    return std::move(chosen.built);
+    log(LogLevel::info,
+        "auto: " + info_.candidates[chosen.candidate].format + " is " + info_.candidates[chosen.candidate].verdict);
+    Chosen<V> result{std::move(chosen.built)};
+    if (chosen.order != Ordering::none) {
+      info_.ordering = chosen.order;
+      info_.setup.order = order_seconds_;
+      result.reordered = std::move(reordered_);
+      result.order = std::move(order_);
+    }
+    return result;
   }
 
   std::string verdict(const Option& option, const Option& chosen) const {
     if (&option == &chosen) return "chosen: fastest";
-    if (committed_) return "slower than " + info_.candidates[chosen.candidate].format + " is predicted to be";
+    if (!chosen.timed()) return "slower than " + info_.candidates[chosen.candidate].format + " is predicted to be";
     return option.built.product_seconds <= tie_at(chosen.built.product_seconds) * chosen.built.product_seconds
                ? "as fast, predicted to be slower"
                : "slower";
@@ -363,18 +575,23 @@ class Chooser {
   double products_;
   double budget_ = 0;                     // for what is not chosen in the end
   std::vector<Option> options_by_total_;  // ascending
-  Option* committed_ = nullptr;
+  Option* committed_ = nullptr;           // taken without a trial
   std::optional<Probe<V>> probe_;
+  // The order rcm.
+  double rcm_setup_ = 0;  // predicted
+  std::optional<Stored<V>> reordered_;
+  Order order_;
+  double order_seconds_ = 0;
 };
 
 }  // namespace
 
 template <Value V>
-Built<V> choose(const Stored<V>& stored, const PlanOptions& options, Device device, PlanInfo& info) {
+Chosen<V> choose(const Stored<V>& stored, const PlanOptions& options, Device device, PlanInfo& info) {
   return Chooser<V>(stored, options, device, info).choose();
 }
 
-#define WEFT_INSTANTIATE(V) template Built<V> choose<V>(const Stored<V>&, const PlanOptions&, Device, PlanInfo&);
+#define WEFT_INSTANTIATE(V) template Chosen<V> choose<V>(const Stored<V>&, const PlanOptions&, Device, PlanInfo&);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 
 }  // namespace weft

@@ -101,12 +101,30 @@ double gather_seconds(std::size_t bytes) {
   return seconds / static_cast<double>(reads);
 }
 
+/// Where reading slows down from the speed of the cache to that of memory: at the size that is read at the geometric
+/// mean of both. Clouds report the last-level cache of a whole processor, of which a few threads get a share.
+double cache_bytes_of(double second_level, double last_level, double cache_bandwidth, double memory_bandwidth) {
+  constexpr double max_share = 16;  // of the second-level caches
+  const double largest = std::max(second_level, std::min(last_level, max_share * second_level));
+  const double middle = std::sqrt(cache_bandwidth * memory_bandwidth);
+  double bytes = second_level, bandwidth = cache_bandwidth;
+  while (bytes < largest) {
+    const double next = std::min(largest, 1.5 * bytes);
+    const double found = next / read_seconds(Array<std::uint64_t>(static_cast<std::size_t>(next / 8), 1), 7);
+    if (found < middle) {
+      const double share = std::log(bandwidth / middle) / std::log(bandwidth / found);
+      return bytes * std::pow(next / bytes, std::clamp(share, 0.0, 1.0));
+    }
+    bytes = next;
+    bandwidth = found;
+  }
+  return largest;
+}
+
 DeviceTable measure_cpu() {
   DeviceTable table;
   const double last = static_cast<double>(std::max<long>(sysconf(_SC_LEVEL3_CACHE_SIZE), 1 << 20));
   const double second = static_cast<double>(std::max<long>(sysconf(_SC_LEVEL2_CACHE_SIZE), 1 << 18)) * threads();
-  // Clouds report the last-level cache of a whole processor, of which a few threads get a share.
-  table.cache_bytes = std::max(second, std::min(last, 4 * second));
   constexpr int loops = 32;
   table.launch = least_seconds(5,
                                [] {
@@ -116,11 +134,12 @@ DeviceTable measure_cpu() {
                  loops;
   const auto large = static_cast<std::size_t>(std::clamp(4 * last, 128e6, 512e6));
   table.memory_bandwidth = static_cast<double>(large) / read_seconds(Array<std::uint64_t>(large / 8, 1), 3);
-  const auto small = static_cast<std::size_t>(table.cache_bytes / 2);
+  const auto small = static_cast<std::size_t>(second);
   table.cache_bandwidth = std::max(table.memory_bandwidth,
                                    static_cast<double>(small) / read_seconds(Array<std::uint64_t>(small / 8, 1), 9));
+  table.cache_bytes = cache_bytes_of(second, last, table.cache_bandwidth, table.memory_bandwidth);
   table.hit = gather_seconds(16 << 10);
-  table.sector = std::max(table.hit, gather_seconds(small));
+  table.sector = std::max(table.hit, gather_seconds(4 * small));
   table.latency = table.sector * threads() * 4;  // about four loads of a core are on their way at a time
   return table;
 }
@@ -174,7 +193,7 @@ std::optional<DeviceTable> read_table(const std::string& path) {
 
 void write_table(const std::string& path, const DeviceTable& table) {
   try {
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    make_cache_folder(path);
     const std::string text = to_text(table);
     io::AtomicFile file(path);
     file.write(text);
@@ -220,10 +239,16 @@ Tables& tables() {
 const DeviceTable& device_table(Device device) { return tables().get(device, false); }
 const DeviceTable& renew_device_table(Device device) { return tables().get(device, true); }
 
-std::string device_table_file(Device device) {
+std::string device_table_file(Device device) { return cache_file(device, ".table"); }
+
+std::string cache_file(Device device, const char* ending) {
   const std::string folder = cache_folder();
   if (folder.empty() || device.kind() == Device::Kind::emulator) return "";
-  return folder + "/" + key_of(device) + ".table";
+  return folder + "/" + key_of(device) + ending;
+}
+
+void make_cache_folder(const std::string& file) {
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
 }
 
 std::string to_text(const DeviceTable& table) {

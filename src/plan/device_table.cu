@@ -108,11 +108,11 @@ DeviceTable measure(Device device) {
   };
   // What a kernel takes besides its bytes cancels out in differences.
   const double all = meter.seconds(1, [&] { read(bytes); }), half = meter.seconds(1, [&] { read(bytes / 2); });
-  found.memory_bandwidth = static_cast<double>(bytes - bytes / 2) / std::max(all - half, 1e-9);
+  found.memory_bandwidth = 0.5 * static_cast<double>(bytes) / std::max(all - half, 1e-9);
   const double whole = meter.seconds(32, [&] { read(small * 5 / 4); }),
                part = meter.seconds(32, [&] { read(small * 3 / 4); });
   found.cache_bandwidth =
-      std::max(found.memory_bandwidth, static_cast<double>(small / 2) / std::max(whole - part, 1e-9));
+      std::max(found.memory_bandwidth, 0.5 * static_cast<double>(small) / std::max(whole - part, 1e-9));
 
   int bits = 10;
   while ((std::size_t(8) << bits) <= small) ++bits;  // 2^bits words are a quarter to half of the cache

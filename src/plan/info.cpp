@@ -52,6 +52,7 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
   out << ", planning " << duration(info.planning_seconds);
   if (info.product_seconds > 0) out << ", one product " << duration(info.product_seconds);
   out << "\n";
+  if (info.remembered) out << "  chosen as before on this machine; nothing was tried again\n";
 
   double csr_seconds = 0, csr_setup = 0;
   for (const Candidate& candidate : info.candidates)
@@ -65,8 +66,8 @@ std::ostream& operator<<(std::ostream& out, const PlanInfo& info) {
         << " products\n";
   for (const Candidate& candidate : info.candidates) {
     out << "  tried " << candidate.format << ": ";
-    if (candidate.built)
-      out << duration(candidate.product_seconds) << " a product, set-up " << duration(candidate.setup_seconds) << "; ";
+    if (candidate.product_seconds > 0) out << duration(candidate.product_seconds) << " per product, ";
+    if (candidate.built) out << "set-up " << duration(candidate.setup_seconds) << "; ";
     out << candidate.verdict << "\n";
   }
   return out;

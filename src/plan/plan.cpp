@@ -32,7 +32,12 @@ Plan<V> plan(const MatrixSource<V>& source, const PlanOptions& options) {
   stored.coordinates = points_in_order(options.coordinates, order.rows);
   Built<V> forward;
   if (recipe.format == "auto") {
-    forward = choose(stored, options, device, info);
+    Chosen<V> chosen = choose(stored, options, device, info);
+    forward = std::move(chosen.built);
+    if (chosen.reordered) {
+      stored = *std::move(chosen.reordered);
+      order = std::move(chosen.order);
+    }
   } else {
     const FormatChoice choice = find_format(recipe.format, device, value_type<V>);
     if (!choice.format->info.deterministic && !options.allow_nondeterministic)

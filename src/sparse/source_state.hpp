@@ -38,7 +38,7 @@ constexpr int lane_choices = 6;
 /// How products reach for rows and for x, see facts/access.hpp.
 struct AccessFacts {
   /// Places for entries where 2^k lanes take a row each and a warp takes as long as its longest row: [0] are also the
-  /// entries of slices of 32 rows, padding included.
+  /// entries of slices of 32 rows, padding included. None are counted on a CPU.
   std::array<Offset, lane_choices> slots{};
   /// Sectors of x (32 bytes) per entry: what a warp requests whose lanes take neighbouring entries, and how many
   /// different ones some 16,384 entries want, which is what a first-level cache cannot save.

@@ -104,6 +104,7 @@ std::string as_text(const SpmvOptions& options, const Summary& summary) {
   if (!plan.recipe.empty()) text += fmt::format("recipe    {}\n", plan.recipe);
   if (plan.ordering != Ordering::none)
     text += fmt::format("order     {}, in {}\n", to_string(plan.ordering), seconds_text(plan.setup.order));
+  if (plan.remembered) text += "choice    as before on this machine; `weft tune` forgets it\n";
   for (const Candidate& candidate : plan.candidates)
     text += fmt::format("          {:<14} {}{}\n", candidate.format,
                         candidate.product_seconds > 0 ? seconds_text(candidate.product_seconds) + ", " : "",
@@ -140,6 +141,7 @@ std::string as_json(const SpmvOptions& options, const Summary& summary) {
                                  {"ordering_seconds", plan.setup.order},
                                  {"partition_seconds", plan.setup.partition},
                                  {"stored", plan.stored},
+                                 {"remembered", plan.remembered},
                                  {"bytes", plan.bytes},
                                  {"planning_seconds", plan.planning_seconds},
                                  {"product_seconds", summary.seconds},

@@ -7,6 +7,7 @@
 #include "apps/weft/output.hpp"
 #include "bench/report/numbers.hpp"
 #include "commands.hpp"
+#include "plan/choices.hpp"
 #include "plan/device_table.hpp"
 
 namespace weft::app {
@@ -55,6 +56,7 @@ int run(const TuneOptions& options) {
   const Device device = Device::parse(options.device);
   const DeviceInfo info = describe(device);
   const DeviceTable& table = renew_device_table(device);
+  forget_choices(device);
   const std::string file = device_table_file(device);
   print(options.json ? as_json(info, table, file) : as_text(info, table, file));
   return success;

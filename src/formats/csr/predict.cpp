@@ -57,8 +57,10 @@ constexpr PerWidth<Costs> speculative_costs{
 constexpr PerWidth<Costs> long_costs{.f32 = {.request = 0.6, .sector = 0.5, .slot = 0.3, .start = 1.1},
                                      .f64 = {.request = 0.6, .sector = 0.5, .slot = 0.3, .start = 1.1}};
 constexpr double min_long_mean = 128;  // entries per row for csr:long
-constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1},
-                                    .f64 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1}};
+// Fitted to 48 matrices on an EPYC.
+constexpr PerWidth<Costs> cpu_costs{
+    .f32 = {.stream = 0.9, .request = 0.29, .sector = 1.9, .slot = 0.72, .row = 0.64, .turn = 0.84, .start = 1},
+    .f64 = {.stream = 0.94, .request = 0.31, .sector = 1.8, .slot = 0.81, .row = 0.37, .turn = 0.9, .start = 1}};
 
 class Predictor {
  public:
@@ -66,6 +68,7 @@ class Predictor {
     work_.bytes = outlook.csr_bytes() + outlook.vector_bytes();
     work_.slots = outlook.entries();
     work_.rows = outlook.rows().rows;
+    if (outlook.device.is_cpu()) work_.turns = turns_of(outlook.rows());
     fetch_by_entries(outlook, work_);
   }
 

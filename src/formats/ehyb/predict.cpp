@@ -13,11 +13,16 @@ constexpr PerWidth<Costs> gpu_costs{
     .f32 = {.stream = 1.1, .row = 1.9, .chain = 0.2, .start = 1.02},
     .f64 = {.stream = 1.1, .slot = 0.21, .row = 2, .chain = 0.24, .start = 1.05},
 };
-constexpr PerWidth<Costs> cpu_costs{.f32 = {.slot = 1, .start = 1}, .f64 = {.slot = 1, .start = 1}};
+// Fitted to 48 matrices on an EPYC.
+constexpr PerWidth<Costs> cpu_costs{.f32 = {.stream = 0.9, .slot = 1.6, .row = 2.1, .turn = 7.2, .start = 6},
+                                    .f64 = {.stream = 1.1, .slot = 2.1, .row = 2.9, .turn = 3.1, .start = 5}};
+constexpr PerWidth<Costs> cpu_block_costs{.f32 = {.stream = 0.9, .slot = 1.6, .row = 3.7, .start = 15},
+                                          .f64 = {.stream = 0.9, .slot = 1, .row = 5.3, .start = 15}};
 constexpr double padding = 1.03;
 
 /// Launches and passes over the nodes' graph that finding the parts takes on a GPU.
 constexpr SetupCosts partition_costs{.launches = 2200, .passes = 150};
+constexpr double cpu_partition_passes = 250;
 
 std::string reason_against(const Outlook& outlook) {
   const RowLengths& rows = outlook.rows();
@@ -25,6 +30,7 @@ std::string reason_against(const Outlook& outlook) {
   constexpr double uneven = 50;
   constexpr std::int64_t min_products = 200;
   if (outlook.products < min_products) return "so few products do not pay for a partition";
+  if (outlook.reordered()) return "its parts are an order already";
   if (rows.rows != rows.cols) return "rows and columns are not the same nodes";
   constexpr double min_mean = 4;
   if (rows.mean_row < min_mean) return "its rows are too short to have much of x in common";
@@ -48,37 +54,42 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   const Index nodes = rows.rows / block;
   const Shape shape = choose_shape(nodes, block, outlook.value_bytes, limits, {.device = outlook.device});
   const Index own = std::max(1, nodes / std::max(1, shape.parts));
-  const BallFacts ball = outlook.balls(block, own);
-  if (ball.spreads) {
-    prediction.against = "its rows have neighbours all over the matrix, whatever the parts";
-    return {prediction};
+  const double in_block = static_cast<double>(block) * block;
+  const double places = padding * outlook.entries() / outlook.blocks().fill;
+  // What a product takes and what is stored where a part has so many guests.
+  const auto predict_with = [&](double guests, double room) {
+    const double listed = static_cast<double>(shape.parts) * std::min(guests, room) + static_cast<double>(nodes);
+    const double stored = places * (static_cast<double>(outlook.value_bytes) + 2 / in_block) + 4 * listed + 4.0 * nodes;
+    Work work;
+    work.bytes = stored + outlook.vector_bytes() +
+                 static_cast<double>(shape.parts) * guests * static_cast<double>(outlook.value_bytes) * block;
+    work.slots = places / block;
+    work.rows = nodes;
+    if (cpu) work.turns = turns_of(rows) / block;
+    work.chain = cpu ? 0 : static_cast<double>(rows.longest_row) / block;
+    const PerWidth<Costs>& costs = !cpu ? gpu_costs : block >= 3 ? cpu_block_costs : cpu_costs;
+    prediction.product_seconds = seconds_for(work, outlook.of(costs), outlook);
+    prediction.bytes = static_cast<std::size_t>(stored);
+  };
+  prediction.setup_seconds = setup_seconds_for(
+      cpu ? SetupCosts{.launches = 200, .passes = 45} : SetupCosts{.launches = 300, .passes = 30}, outlook);
+  if (!outlook.parts_are_known() && shape.parts > 1) {
+    const double search =
+        setup_seconds_for(cpu ? SetupCosts{.passes = cpu_partition_passes} : partition_costs, outlook) / in_block;
+    prediction.setup_seconds += cpu ? search : std::max(search, partition_costs.launches * outlook.table.launch);
   }
+  predict_with(0, 0);
+  if (shape.parts <= 1) return {prediction};
+  // Growing balls takes longer than the other facts.
+  if (outlook.total(prediction) > outlook.to_beat)
+    return {{.against = "it takes too long even if its parts had no guests"}};
+  const BallFacts ball = outlook.balls(block, own);
+  if (ball.spreads) return {{.against = "its rows have neighbours all over the matrix, whatever the parts"}};
   // Neighbours are a surface.
   const double guests = ball.nodes > 0 ? ball.neighbours * std::cbrt(std::pow(own / ball.nodes, 2)) : 0;
   const double room = std::max(1.0, static_cast<double>(shape.room - own));
-  if (guests > 1.5 * room) {
-    prediction.against = "a part's neighbours are more than fit beside it";
-    return {prediction};
-  }
-  const double in_block = static_cast<double>(block) * block;
-  const double places = padding * outlook.entries() / outlook.blocks().fill;
-  const double listed = static_cast<double>(shape.parts) * std::min(guests, room) + static_cast<double>(nodes);
-  const double stored = places * (static_cast<double>(outlook.value_bytes) + 2 / in_block) + 4 * listed + 4.0 * nodes;
-  Work work;
-  work.bytes = stored + outlook.vector_bytes() +
-               static_cast<double>(shape.parts) * guests * static_cast<double>(outlook.value_bytes) * block;
-  work.slots = places / block;
-  work.rows = nodes;
-  work.chain = cpu ? 0 : static_cast<double>(rows.longest_row) / block;
-  prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
-  prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 50, .passes = 60} : SetupCosts{.launches = 300, .passes = 30}, outlook);
-  if (!outlook.parts_are_known()) {
-    const double search = cpu ? 60 * outlook.csr_bytes() / outlook.table.memory_bandwidth
-                              : setup_seconds_for(partition_costs, outlook) / in_block;
-    prediction.setup_seconds += cpu ? search : std::max(search, partition_costs.launches * outlook.table.launch);
-  }
-  prediction.bytes = static_cast<std::size_t>(stored);
+  if (guests > 1.5 * room) return {{.against = "a part's neighbours are more than fit beside it"}};
+  predict_with(guests, room);
   return {prediction};
 }
 

@@ -10,8 +10,10 @@ constexpr PerWidth<Costs> gpu_costs{
     .f32 = {.request = 0.27, .sector = 1, .row = 0.7, .chain = 0.67, .start = 0.8},
     .f64 = {.request = 0.4, .sector = 0.82, .row = 0.65, .chain = 0.9, .start = 0.78},
 };
-constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1},
-                                    .f64 = {.request = 0.2, .sector = 0.2, .slot = 1, .start = 1}};
+// Fitted to 24 matrices on an EPYC.
+constexpr PerWidth<Costs> cpu_costs{
+    .f32 = {.stream = 1.39, .request = 0.64, .sector = 4.7, .slot = 0.54, .row = 0.29, .turn = 7.6, .start = 1},
+    .f64 = {.stream = 1.46, .request = 0.82, .sector = 3.5, .slot = 0.71, .turn = 5.5, .start = 1}};
 constexpr double max_padding = 0.5;
 
 }  // namespace
@@ -34,11 +36,12 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   work.bytes = read + outlook.vector_bytes();
   work.slots = places;
   work.rows = rows.rows;
+  if (cpu) work.turns = turns_of(rows);
   work.chain = cpu ? 0 : static_cast<double>(rows.longest_row) / shape.threads;
   fetch_by_rows(outlook, work);
   prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
   prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 10, .passes = 8} : SetupCosts{.launches = 45, .passes = 12}, outlook);
+      cpu ? SetupCosts{.launches = 100, .passes = 25} : SetupCosts{.launches = 45, .passes = 12}, outlook);
   prediction.bytes = static_cast<std::size_t>(stored);
   return {prediction};
 }

@@ -12,8 +12,10 @@ constexpr PerWidth<Costs> gpu_costs{
     .f32 = {.request = 0.66, .sector = 0.52, .slot = 0.07, .chain = 0.83, .start = 0.84},
     .f64 = {.request = 0.65, .sector = 0.62, .chain = 0.91, .start = 0.84},
 };
-constexpr PerWidth<Costs> cpu_costs{.f32 = {.request = 0.2, .sector = 0.2, .slot = 0.8, .start = 1},
-                                    .f64 = {.request = 0.2, .sector = 0.2, .slot = 0.8, .start = 1}};
+// Fitted to 48 matrices on an EPYC.
+constexpr PerWidth<Costs> cpu_costs{
+    .f32 = {.stream = 0.9, .request = 0.2, .sector = 2.4, .slot = 0.76, .row = 1.5, .start = 1},
+    .f64 = {.stream = 1.2, .request = 0.25, .sector = 1.7, .slot = 0.8, .row = 2.1, .start = 1}};
 constexpr double max_unsorted_padding = 0.03;  // more, and rows are sorted
 
 }  // namespace
@@ -59,10 +61,13 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   work.chain = slices.longest;
   fetch_by_rows(outlook, work);
   const bool cpu = outlook.device.is_cpu();
-  if (cpu) work.chain = 0;
+  if (cpu) {
+    work.chain = 0;
+    work.rows = outlook.rows().rows;
+  }
   prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
   prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 20, .passes = 12} : SetupCosts{.launches = 100, .passes = 6}, outlook);
+      cpu ? SetupCosts{.launches = 100, .passes = 12} : SetupCosts{.launches = 100, .passes = 6}, outlook);
   prediction.bytes = static_cast<std::size_t>(stored);
   return {prediction};
 }

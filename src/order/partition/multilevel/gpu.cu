@@ -176,7 +176,9 @@ class DeviceSteps {
   template <class T>
   T* zeros(Offset count) {
     T* const result = scratch_.take<T>(count);
-    const Offset words = count * static_cast<Offset>(sizeof(T) / sizeof(Index));
+    constexpr Offset word = sizeof(Index);
+    static_assert(sizeof(T) % word == 0);
+    const Offset words = count * static_cast<Offset>(sizeof(T)) / word;
     launch(WEFT_KERNEL(fill<Index>), words, words, Index(0), reinterpret_cast<Index*>(result));
     return result;
   }

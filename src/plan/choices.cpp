@@ -1,0 +1,141 @@
+#include "plan/choices.hpp"
+
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "core/atomic_file.hpp"
+#include "plan/device_table.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t max_choices = 4096;
+constexpr std::size_t max_file_bytes = 4 << 20;
+
+std::vector<KeptChoice> read_choices(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {};
+  std::string text(max_file_bytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return parse_choices(text);
+}
+
+void write_choices(const std::string& path, const std::vector<KeptChoice>& choices) {
+  try {
+    make_cache_folder(path);
+    const std::string text = to_text(choices);
+    io::AtomicFile file(path);
+    file.write(text);
+    file.commit();
+  } catch (const std::exception& error) {
+    log(LogLevel::info, std::string("choices are kept in this program only: ") + error.what());
+  }
+}
+
+void put(std::vector<KeptChoice>& choices, const KeptChoice& one) {
+  std::erase_if(choices, [&](const KeptChoice& other) { return other.key == one.key; });
+  choices.push_back(one);
+  if (choices.size() > max_choices)
+    choices.erase(choices.begin(), choices.end() - static_cast<std::ptrdiff_t>(max_choices));
+}
+
+/// The choices of this process, by their file; each file is read when it is first needed.
+class Memory {
+ public:
+  std::optional<PastChoice> get(Device device, const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const std::vector<KeptChoice>& choices = of(device);
+    const auto found = std::ranges::find(choices, key, &KeptChoice::key);
+    if (found == choices.end()) return std::nullopt;
+    return found->choice;
+  }
+
+  void put_and_write(Device device, const KeptChoice& one) {
+    const std::lock_guard lock(mutex_);
+    std::vector<KeptChoice>& choices = of(device);
+    const std::string path = choices_file(device);
+    if (path.empty()) return put(choices, one);
+    // Other programs may have written since. Two at the same moment may lose one's choice, which is then made again.
+    std::vector<KeptChoice> all = read_choices(path);
+    put(choices, one);
+    put(all, one);
+    write_choices(path, all);
+  }
+
+  void clear(Device device) {
+    const std::lock_guard lock(mutex_);
+    of(device).clear();
+    if (const std::string path = choices_file(device); !path.empty()) std::remove(path.c_str());
+  }
+
+ private:
+  std::vector<KeptChoice>& of(Device device) {
+    const std::string path = choices_file(device);
+    const auto [place, is_new] = choices_.try_emplace(path.empty() ? device.name() : path);
+    if (is_new && !path.empty()) place->second = read_choices(path);
+    return place->second;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::vector<KeptChoice>> choices_;
+};
+
+Memory& memory() {
+  static Memory all;
+  return all;
+}
+
+}  // namespace
+
+std::optional<PastChoice> past_choice(Device device, const std::string& key) { return memory().get(device, key); }
+void keep_choice(Device device, const std::string& key, const PastChoice& choice) {
+  memory().put_and_write(device, {key, choice});
+}
+void forget_choices(Device device) { memory().clear(device); }
+
+std::string choices_file(Device device) { return cache_file(device, ".choices"); }
+
+std::string to_text(const std::vector<KeptChoice>& choices) {
+  std::string text =
+      "# What Weft's auto chose on this device: key, format, measured seconds; forgotten by: weft tune\n";
+  for (const KeptChoice& one : choices) {
+    text += one.key + " " + one.choice.format;
+    for (const PastChoice::Timed& timed : one.choice.timed) {
+      char seconds[32];
+      std::snprintf(seconds, sizeof seconds, "%.9g", timed.seconds);
+      text += " " + timed.format + " " + seconds;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<KeptChoice> parse_choices(const std::string& text) {
+  std::vector<KeptChoice> choices;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    KeptChoice one;
+    if (!(words >> one.key >> one.choice.format)) continue;
+    bool sensible = true;
+    PastChoice::Timed timed;
+    while (sensible && words >> timed.format) {
+      sensible = static_cast<bool>(words >> timed.seconds) && timed.seconds > 0 && std::isfinite(timed.seconds);
+      one.choice.timed.push_back(timed);
+    }
+    if (sensible) choices.push_back(std::move(one));
+  }
+  return choices;
+}
+
+}  // namespace weft
