@@ -53,15 +53,30 @@ TEST(AccessFacts, ADeviceFindsTheSame) {
 
 TEST(AccessFacts, OfABandAreWhatOneCanCount) {
   // 64 rows of 3 neighbouring entries, but for the first and the last.
-  const auto matrix = generate<double>("gen:band:64:1");
-  const AccessFacts facts =
-      sampling::summarize(sampling::look_at(64, matrix.offsets.data(), matrix.columns.data(), 4), matrix.nonzeros());
+  const MatrixSource<double> source(generate<double>("gen:band:64:1"));
+  const AccessFacts& facts = access(source);
   EXPECT_EQ(facts.slots[0], 64 * 3);   // two slices of 32 rows
   EXPECT_EQ(facts.slots[5], 64 * 32);  // 32 lanes for each row
   EXPECT_DOUBLE_EQ(facts.narrow_slices, 1);
   EXPECT_NEAR(facts.row_sectors, 16.0 / 190, 1e-3);  // 64 elements of x are 16 sectors
-  EXPECT_EQ(facts.packed_bits, access(MatrixSource<double>(matrix)).packed_bits);
+  EXPECT_EQ(facts.packed_bits, access(source).packed_bits);
   EXPECT_LE(facts.packed_bits, 1 + 4);  // all rows look alike, but the first
+}
+
+TEST(AccessFacts, AThinSampleTellsAboutTheSame) {
+  for (const std::string name : {"gen:poisson3d:60", "gen:stencil27:30", "gen:rmat:15", "gen:elasticity3d:12"}) {
+    const auto matrix = generate<double>(name);
+    const MatrixSource<double> once(matrix), again(matrix);
+    const AccessFacts &thin = quick_access(once), &full = access(again);
+    EXPECT_NEAR(thin.entry_requests, full.entry_requests, 0.15 * full.entry_requests) << name;
+    EXPECT_NEAR(thin.row_requests, full.row_requests, 0.15 * full.row_requests) << name;
+    EXPECT_NEAR(thin.entry_sectors, full.entry_sectors, 0.35 * full.entry_sectors) << name;
+    EXPECT_EQ(thin.slots[0], 0) << name;
+  }
+  // Full facts are not looked for twice.
+  const MatrixSource<double> source(generate<double>("gen:poisson2d:40"));
+  const AccessFacts& full = access(source);
+  EXPECT_EQ(&quick_access(source), &full);
 }
 
 TEST(AccessFacts, ABallInAGridHasASurface) {

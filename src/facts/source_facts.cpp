@@ -47,6 +47,17 @@ Array<Index> count_columns(const Csr<V>& matrix) {
   return counts;
 }
 
+template <Value V>
+constexpr int sector_elements = static_cast<int>(32 / sizeof(V));
+
+template <Value V>
+AccessFacts look_at_host(SourceState<V>& state, sampling::Effort effort) {
+  const Csr<V>& matrix = state.host();
+  return sampling::summarize(
+      sampling::look_at(matrix.rows, matrix.offsets.data(), matrix.columns.data(), sector_elements<V>, effort),
+      state.nonzeros());
+}
+
 }  // namespace
 
 template <Value V>
@@ -92,15 +103,18 @@ template <Value V>
 const AccessFacts& access(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   return state.fact(state.access, [&] {
-    constexpr int sector_elements = static_cast<int>(32 / sizeof(V));
-    if (!state.nearest().is_cpu())
-      return sampling::summarize(WEFT_ON_DEVICE(state.nearest(), facts::look_at)(pattern_of(state), sector_elements),
-                                 state.nonzeros());
-    const Csr<V>& matrix = state.host();
-    return sampling::summarize(sampling::look_at(matrix.rows, matrix.offsets.data(), matrix.columns.data(),
-                                                 sector_elements, sampling::Effort::quick),
+    const Device device = state.nearest();
+    if (device.is_cpu()) return look_at_host(state, sampling::Effort::full);
+    return sampling::summarize(WEFT_ON_DEVICE(device, facts::look_at)(pattern_of(state), sector_elements<V>),
                                state.nonzeros());
   });
+}
+
+template <Value V>
+const AccessFacts& quick_access(const MatrixSource<V>& source) {
+  SourceState<V>& state = source.state();
+  if (state.access || !state.nearest().is_cpu()) return access(source);
+  return state.fact(state.quick_access, [&] { return look_at_host(state, sampling::Effort::quick); });
 }
 
 template <Value V>
@@ -118,12 +132,13 @@ BallFacts balls(const MatrixSource<V>& source, int block, Index nodes) {
   });
 }
 
-#define WEFT_INSTANTIATE(V)                                        \
-  template const RowLengths& row_lengths(const MatrixSource<V>&);  \
-  template const BlockFacts& blocks(const MatrixSource<V>&);       \
-  template const SymmetryFacts& symmetry(const MatrixSource<V>&);  \
-  template const Array<Index>& column_use(const MatrixSource<V>&); \
-  template const AccessFacts& access(const MatrixSource<V>&);      \
+#define WEFT_INSTANTIATE(V)                                         \
+  template const RowLengths& row_lengths(const MatrixSource<V>&);   \
+  template const BlockFacts& blocks(const MatrixSource<V>&);        \
+  template const SymmetryFacts& symmetry(const MatrixSource<V>&);   \
+  template const Array<Index>& column_use(const MatrixSource<V>&);  \
+  template const AccessFacts& access(const MatrixSource<V>&);       \
+  template const AccessFacts& quick_access(const MatrixSource<V>&); \
   template BallFacts balls(const MatrixSource<V>&, int, Index);
 WEFT_FOR_EACH_VALUE(WEFT_INSTANTIATE)
 

@@ -23,6 +23,9 @@ const Array<Index>& column_use(const MatrixSource<V>& source);
 /// How products reach for rows and for x.
 template <Value V>
 const AccessFacts& access(const MatrixSource<V>& source);
+/// The same for kernels on a CPU, sooner: a matrix on the host is sampled more thinly, and its slots are not counted.
+template <Value V>
+const AccessFacts& quick_access(const MatrixSource<V>& source);
 
 /// What balls of about `nodes` nodes of `block` rows have for neighbours. Square matrices; not kept.
 template <Value V>

@@ -5,9 +5,11 @@
 #include <weft/generate.hpp>
 #include <weft/plan.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 namespace weft {
 namespace {
@@ -26,10 +28,16 @@ class Choices : public ::testing::Test {
       unsetenv("WEFT_CACHE");
     std::filesystem::remove_all(folder_);
   }
+  static std::vector<KeptChoice> all_kept() {
+    std::ifstream stream(choices_file(Device::cpu()));
+    return parse_choices({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
+  }
   void use(const std::string& name) { setenv("WEFT_CACHE", (folder_ / name).c_str(), 1); }
 
   const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("weft-choices-test-" + std::to_string(::getpid()));
+      std::filesystem::temp_directory_path() /
+      ("weft-choices-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "-" +
+       std::to_string(::getpid()));
   std::optional<std::string> before_;
 };
 
@@ -55,9 +63,7 @@ TEST_F(Choices, AreThereForOtherPrograms) {
   const std::string file = choices_file(Device::cpu());
   std::ofstream(file, std::ios::app) << "other sell\n";
   keep_choice(Device::cpu(), "third", some);
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  EXPECT_EQ(parse_choices(text).size(), 3u);
+  EXPECT_EQ(all_kept().size(), 3u);
   std::filesystem::copy(folder_ / "one", folder_ / "two");
   use("two");
   EXPECT_EQ(past_choice(Device::cpu(), "other"), (PastChoice{"sell", {}}));
@@ -117,14 +123,39 @@ TEST_F(Choices, ASecondPlanIsTheFirstWithoutTrials) {
 TEST_F(Choices, AnOldChoiceThatIsNotThereIsMadeAgain) {
   const auto matrix = generate<double>("gen:poisson3d:16");
   plan(matrix, {.products = 4321});
-  std::ifstream stream(choices_file(Device::cpu()));
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const std::vector<KeptChoice> kept = parse_choices(text);
+  const std::vector<KeptChoice> kept = all_kept();
   ASSERT_EQ(kept.size(), 1u);
   keep_choice(Device::cpu(), kept[0].key, {"a format of the past", {}});
   const PlanInfo info = plan(matrix, {.products = 4321}).info();
   EXPECT_FALSE(info.remembered);
   EXPECT_EQ(past_choice(Device::cpu(), kept[0].key)->format, kept[0].choice.format) << info;
+}
+
+TEST_F(Choices, AnOrderIsAmongThem) {
+  // A grid whose nodes are numbered in no order.
+  const auto grid = generate<double>("gen:stencil27:36");
+  Array<Index> shuffled(static_cast<std::size_t>(grid.rows));
+  for (std::size_t i = 0; i < shuffled.size(); ++i) shuffled[i] = static_cast<Index>(i);
+  std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(5));
+  const Csr<double> matrix = permute(grid, shuffled, shuffled);
+  const PlanOptions options{.products = 1'000'000, .transpose = true};
+  plan(matrix, options);
+  const std::vector<KeptChoice> kept = all_kept();
+  ASSERT_EQ(kept.size(), 1u);
+  keep_choice(Device::cpu(), kept[0].key, {"rcm+csr", {}});
+  const Plan<double> ours = plan(matrix, options);
+  EXPECT_EQ(ours.info().ordering, Ordering::rcm) << ours.info();
+  EXPECT_EQ(ours.info().recipe, "rcm+csr:merge");
+  EXPECT_GT(ours.info().setup.order, 0);
+  // The recipe gives the same bits, in both directions.
+  const Plan<double> named = plan(matrix, {.format = ours.info().recipe, .transpose = true});
+  const std::vector<double> x(static_cast<std::size_t>(matrix.cols), 0.1);
+  for (const Op op : {Op::none, Op::transpose}) {
+    std::vector<double> y(x.size()), expected(x.size());
+    ours.apply(op, 1.0, std::span<const double>(x), 0.0, std::span<double>(y));
+    named.apply(op, 1.0, std::span<const double>(x), 0.0, std::span<double>(expected));
+    EXPECT_EQ(y, expected);
+  }
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ class SourceOutlook final : public Outlook {
       : Outlook(where, sizeof(V), device_table(where), how_often), stored_(stored) {}
 
   const RowLengths& rows() const override { return row_lengths(stored_.source); }
-  const AccessFacts& access() const override { return ::weft::access(stored_.source); }
+  const AccessFacts& access() const override {
+    return device.is_cpu() ? quick_access(stored_.source) : ::weft::access(stored_.source);
+  }
   const BlockFacts& blocks() const override { return ::weft::blocks(stored_.source); }
   BallFacts balls(int block, Index nodes) const override { return ::weft::balls(stored_.source, block, nodes); }
   bool parts_are_known() const override { return stored_.partition || stored_.coordinates; }

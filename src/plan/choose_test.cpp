@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <weft/generate.hpp>
 
+#include <algorithm>
+#include <random>
+
 #include "formats/testing.hpp"
 
 namespace weft {
@@ -66,9 +69,20 @@ TEST(Prediction, OfAnEmptyMatrixIsANumber) {
       }
 }
 
+TEST(Prediction, OfTurnsIsNoneWhereRowsAreAlike) {
+  RowLengths rows;
+  rows.rows = 100;
+  rows.row_lengths = {{3, 100}};
+  EXPECT_EQ(turns_of(rows), 0);
+  rows.row_lengths = {{3, 50}, {4, 50}};
+  EXPECT_EQ(turns_of(rows), 50);
+  EXPECT_EQ(turns_of(RowLengths{}), 0);
+}
+
 TEST(Choose, SaysWhatItExpectedAndSaw) {
   for (const Device device : available_devices()) {
-    const PlanInfo info = plan(generate<double>("gen:poisson3d:16"), {.device = device, .products = 5000}).info();
+    const PlanInfo info =
+        plan(generate<double>("gen:poisson3d:16"), {.device = device, .products = 5000, .remember = false}).info();
     int chosen = 0, timed = 0;
     for (const Candidate& candidate : info.candidates) {
       EXPECT_FALSE(candidate.verdict.empty()) << candidate.format;
@@ -98,9 +112,36 @@ TEST(Choose, EveryTypeOfMatrixGetsAPlan) {
 TEST(Choose, TheLoggerHearsWhatIsTried) {
   std::vector<std::string> sentences;
   set_logger([&](LogLevel, std::string_view sentence) { sentences.emplace_back(sentence); });
-  plan(generate<double>("gen:poisson3d:12"), {.products = 5000});
+  plan(generate<double>("gen:poisson3d:12"), {.products = 5000, .remember = false});
   set_logger({});
   EXPECT_THAT(sentences, ::testing::Contains(HasSubstr("auto: csr")));
+}
+
+/// A grid whose nodes are numbered in no order.
+Csr<double> shuffled_grid() {
+  const auto grid = generate<double>("gen:stencil27:36");
+  Array<Index> order(static_cast<std::size_t>(grid.rows));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
+  std::shuffle(order.begin(), order.end(), std::mt19937(5));
+  return permute(grid, order, order);
+}
+
+TEST(Choose, LooksAtAnOrderWhereXIsScattered) {
+  const auto reordered = [](const Csr<double>& matrix, std::int64_t products) {
+    int count = 0;
+    for (const Candidate& candidate : plan(matrix, {.products = products, .remember = false}).info().candidates)
+      if (candidate.format.starts_with("rcm+")) {
+        EXPECT_GT(candidate.predicted_product_seconds, 0);
+        EXPECT_GT(candidate.predicted_setup_seconds, 0);
+        ++count;
+      }
+    return count;
+  };
+  const Csr<double> scattered = shuffled_grid();
+  EXPECT_GE(reordered(scattered, 1'000'000), 1);
+  EXPECT_EQ(reordered(scattered, 100), 0);
+  EXPECT_EQ(reordered(generate<double>("gen:stencil27:36"), 1'000'000), 0);
+  EXPECT_EQ(reordered(generate<double>("gen:rmat:14"), 1'000'000), 0);  // no order gives it a band
 }
 
 TEST(Choose, CanBeCancelled) {

@@ -44,7 +44,7 @@ std::string error_of(F&& body, ErrorCode code) {
 }
 
 TEST(Plan, AutoTellsWhatItTriedAndWhy) {
-  auto p = plan(tridiagonal(5000), {.products = 100000});
+  auto p = plan(tridiagonal(5000), {.products = 100000, .remember = false});
   const PlanInfo& info = p.info();
   ASSERT_GE(info.candidates.size(), formats().size());
   int chosen = 0;
@@ -223,7 +223,7 @@ TEST(Plan, HasNoMoreThanCsrAndTwoOtherFormatsOnADevice) {
     const std::size_t csr = matrix.bytes() - 4 * matrix.offsets.size();
     simt::reset_peak();
     const std::size_t before = simt::memory_use().allocated;
-    const Plan<double> p = plan(matrix, {.device = device, .products = 100'000'000});
+    const Plan<double> p = plan(matrix, {.device = device, .products = 100'000'000, .remember = false});
     int built = 0;
     for (const Candidate& candidate : p.info().candidates) built += candidate.built;
     EXPECT_GE(built, 2) << p.info();

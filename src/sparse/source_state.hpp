@@ -38,7 +38,7 @@ constexpr int lane_choices = 6;
 /// How products reach for rows and for x, see facts/access.hpp.
 struct AccessFacts {
   /// Places for entries where 2^k lanes take a row each and a warp takes as long as its longest row: [0] are also the
-  /// entries of slices of 32 rows, padding included. None are counted on a CPU.
+  /// entries of slices of 32 rows, padding included. Not counted by quick_access.
   std::array<Offset, lane_choices> slots{};
   /// Sectors of x (32 bytes) per entry: what a warp requests whose lanes take neighbouring entries, and how many
   /// different ones some 16,384 entries want, which is what a first-level cache cannot save.
@@ -121,7 +121,7 @@ class SourceState {
   std::optional<BlockFacts> blocks;
   std::optional<SymmetryFacts> symmetry_facts;
   std::optional<Array<Index>> column_use;
-  std::optional<AccessFacts> access;
+  std::optional<AccessFacts> access, quick_access;
 
   SetupTimes times;  ///< upload and facts
 

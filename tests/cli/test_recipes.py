@@ -101,3 +101,29 @@ def test_bench_measures_and_reports_recipes(succeed):
                                  "--json", "-"))
     recipes = {one["name"]: one["recipe"] for one in results["cases"][0]["measurements"]}
     assert recipes["rcm+sell:c=16"].startswith("rcm+sell:c=16:sigma=") and recipes["csr"] == "csr:merge"
+
+
+def test_auto_chooses_the_same_again(succeed, tmp_path, monkeypatch):
+    monkeypatch.setenv("WEFT_CACHE", str(tmp_path / "cache"))
+    common = ["spmv", "gen:poisson3d:14", "--products", "3000"]
+    plans = [json.loads(succeed(*common, "--json")) for _ in range(20)]
+    assert [plan["remembered"] for plan in plans] == [False] + 19 * [True]
+    assert len({plan["recipe"] for plan in plans}) == 1
+    assert len({plan["norm"] for plan in plans}) == 1
+    assert "\nchoice    as before on this machine; `weft tune` forgets it\n" in succeed(*common)
+    succeed("tune")
+    assert not json.loads(succeed(*common, "--json"))["remembered"]
+
+
+def test_a_damaged_memory_is_made_anew(succeed, tmp_path, monkeypatch):
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("WEFT_CACHE", str(cache))
+    common = ["spmv", "gen:poisson3d:14", "--products", "3000", "--json"]
+    succeed(*common)
+    (kept,) = cache.glob("*.choices")
+    key = kept.read_text().splitlines()[1].split()[0]
+    for content in [b"", b"\0\xff\n" * 1000, f"{key}\n{key} soup\n{key} csr csr -3\n".encode(), key.encode() * 100000]:
+        kept.write_bytes(content)
+        plan = json.loads(succeed(*common))
+        assert not plan["remembered"]
+        assert plan["recipe"]

@@ -74,7 +74,9 @@ Command add_tune(CLI::App& tool) {
       "auto predicts how long formats take from a few numbers about the device. They are measured when they are first\n"
       "needed and kept, so that the same matrix gets the same plan: in $WEFT_CACHE, else in weft below $XDG_CACHE_HOME "
       "or\n"
-      "~/.cache. Run this on a machine that does nothing else, after a change of its hardware or driver.\n\n"
+      "~/.cache. So is what auto chose for a matrix; this forgets it. Run it on a machine that does nothing else, "
+      "after a\n"
+      "change of its hardware or driver.\n\n"
       "Example:\n  weft tune --device cpu");
   return {parser, [options] { return run(*options); }};
 }
