@@ -1,31 +1,46 @@
-// Tests keep what they measure of this machine to themselves: they run beside one another, and a table made then is
-// not one to plan by.
+// Tests keep what they measure of this machine to themselves, and plan for the CPU by numbers that are the same on
+// every machine: they run beside one another, and a table made then is not one to plan by.
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
 
+#include "plan/device_table.hpp"
+
 namespace {
 
-class OwnCache {
+// Two cores of an EPYC, rounded.
+constexpr weft::DeviceTable two_cores{.launch = 0.7e-6,
+                                      .memory_bandwidth = 34e9,
+                                      .cache_bandwidth = 140e9,
+                                      .cache_bytes = 33.6e6,
+                                      .sector = 0.44e-9,
+                                      .hit = 0.2e-9,
+                                      .latency = 3.5e-9};
+
+class OwnCache final : public ::testing::Environment {
  public:
-  OwnCache() { setenv("WEFT_CACHE", folder_.c_str(), 0); }
-  OwnCache(const OwnCache&) = delete;
-  OwnCache& operator=(const OwnCache&) = delete;
-  ~OwnCache() {
-    if (getpid() != process_) return;  // a test's child
+  void SetUp() override {
+    std::filesystem::create_directories(folder_);
+    setenv("WEFT_CACHE", folder_.c_str(), 1);
+    std::ofstream(weft::device_table_file(weft::Device::cpu())) << to_text(two_cores);
+  }
+  void TearDown() override {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
 
  private:
-  const pid_t process_ = getpid();
   const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("weft-tests-cache-" + std::to_string(process_));
+      std::filesystem::temp_directory_path() / ("weft-tests-cache-" + std::to_string(getpid()));
 };
 
-const OwnCache own_cache;
+// googletest deletes it.
+[[maybe_unused]] const ::testing::Environment* const own_cache =
+    ::testing::AddGlobalTestEnvironment(new OwnCache);  // NOLINT(cppcoreguidelines-owning-memory)
 
 }  // namespace

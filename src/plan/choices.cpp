@@ -1,18 +1,13 @@
 #include "plan/choices.hpp"
 
-#include <weft/runtime.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <sstream>
 
-#include "core/atomic_file.hpp"
-#include "plan/device_table.hpp"
+#include "plan/cache_file.hpp"
 
 namespace weft {
 namespace {
@@ -21,24 +16,7 @@ constexpr std::size_t max_choices = 4096;
 constexpr std::size_t max_file_bytes = 4 << 20;
 
 std::vector<KeptChoice> read_choices(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  std::string text(max_file_bytes, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return parse_choices(text);
-}
-
-void write_choices(const std::string& path, const std::vector<KeptChoice>& choices) {
-  try {
-    make_cache_folder(path);
-    const std::string text = to_text(choices);
-    io::AtomicFile file(path);
-    file.write(text);
-    file.commit();
-  } catch (const std::exception& error) {
-    log(LogLevel::info, std::string("choices are kept in this program only: ") + error.what());
-  }
+  return parse_choices(read_cache_file(path, max_file_bytes).value_or(""));
 }
 
 void put(std::vector<KeptChoice>& choices, const KeptChoice& one) {
@@ -68,7 +46,7 @@ class Memory {
     std::vector<KeptChoice> all = read_choices(path);
     put(choices, one);
     put(all, one);
-    write_choices(path, all);
+    write_cache_file(path, to_text(all), "what auto chose");
   }
 
   void clear(Device device) {

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <weft/generate.hpp>
 
-#include <algorithm>
-#include <random>
-
 #include "formats/testing.hpp"
+#include "order/testing.hpp"
 
 namespace weft {
 namespace {
@@ -117,19 +115,11 @@ TEST(Choose, TheLoggerHearsWhatIsTried) {
   EXPECT_THAT(sentences, ::testing::Contains(HasSubstr("auto: csr")));
 }
 
-/// A grid whose nodes are numbered in no order.
-Csr<double> shuffled_grid() {
-  const auto grid = generate<double>("gen:stencil27:36");
-  Array<Index> order(static_cast<std::size_t>(grid.rows));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  std::shuffle(order.begin(), order.end(), std::mt19937(5));
-  return permute(grid, order, order);
-}
-
 TEST(Choose, LooksAtAnOrderWhereXIsScattered) {
   const auto reordered = [](const Csr<double>& matrix, std::int64_t products) {
     int count = 0;
-    for (const Candidate& candidate : plan(matrix, {.products = products, .remember = false}).info().candidates)
+    const PlanInfo info = plan(matrix, {.products = products, .remember = false}).info();
+    for (const Candidate& candidate : info.candidates)
       if (candidate.format.starts_with("rcm+")) {
         EXPECT_GT(candidate.predicted_product_seconds, 0);
         EXPECT_GT(candidate.predicted_setup_seconds, 0);
@@ -137,7 +127,7 @@ TEST(Choose, LooksAtAnOrderWhereXIsScattered) {
       }
     return count;
   };
-  const Csr<double> scattered = shuffled_grid();
+  const Csr<double> scattered = ordering::shuffle(generate<double>("gen:stencil27:36"), 5);
   EXPECT_GE(reordered(scattered, 1'000'000), 1);
   EXPECT_EQ(reordered(scattered, 100), 0);
   EXPECT_EQ(reordered(generate<double>("gen:stencil27:36"), 1'000'000), 0);

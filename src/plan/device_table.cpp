@@ -10,17 +10,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <sstream>
 
-#include "core/atomic_file.hpp"
 #include "core/parallel.hpp"
 #include "core/timer.hpp"
+#include "plan/cache_file.hpp"
 
 namespace weft {
 namespace {
@@ -151,55 +148,15 @@ DeviceTable measure(Device device) {
   return table;
 }
 
-/// Letters and digits of a device's description, and what else decides its numbers.
-std::string key_of(Device device) {
-  const DeviceInfo info = describe(device);
-  std::string key;
-  for (const char c : info.description) {
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!key.empty() && key.back() != '-')
-      key += '-';
-  }
-  while (!key.empty() && key.back() == '-') key.pop_back();
-  return key + "-" + std::to_string(device.is_cpu() ? threads() : info.multiprocessors);
-}
-
-std::string cache_folder() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* const value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (const std::string own = variable("WEFT_CACHE"); !own.empty()) return own;
-  if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) return caches + "/weft";
-  if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/weft";
-  return "";
-}
-
 std::optional<DeviceTable> read_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
   constexpr std::size_t far_too_long = 4096;
-  std::string text(far_too_long, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  const std::optional<std::string> text = read_cache_file(path, far_too_long);
+  if (!text) return std::nullopt;
   try {
-    return parse_device_table(text);
+    return parse_device_table(*text);
   } catch (const Error& error) {
     log(LogLevel::warning, path + ": " + error.what() + "; measured again");
     return std::nullopt;
-  }
-}
-
-void write_table(const std::string& path, const DeviceTable& table) {
-  try {
-    make_cache_folder(path);
-    const std::string text = to_text(table);
-    io::AtomicFile file(path);
-    file.write(text);
-    file.commit();
-  } catch (const std::exception& error) {
-    log(LogLevel::info, std::string("the device's table is not kept: ") + error.what());
   }
 }
 
@@ -222,7 +179,7 @@ class Tables {
       if (const std::optional<DeviceTable> kept = read_table(path)) return *kept;
     // As they will be read back: predictions of this program and the next are the same to the bit.
     const DeviceTable table = parse_device_table(to_text(measure(device)));
-    if (!path.empty()) write_table(path, table);
+    if (!path.empty()) write_cache_file(path, to_text(table), "the device's table");
     return table;
   }
 
@@ -241,16 +198,6 @@ const DeviceTable& device_table(Device device) { return tables().get(device, fal
 const DeviceTable& renew_device_table(Device device) { return tables().get(device, true); }
 
 std::string device_table_file(Device device) { return cache_file(device, ".table"); }
-
-std::string cache_file(Device device, const char* ending) {
-  const std::string folder = cache_folder();
-  if (folder.empty() || device.kind() == Device::Kind::emulator) return "";
-  return folder + "/" + key_of(device) + ending;
-}
-
-void make_cache_folder(const std::string& file) {
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
-}
 
 std::string to_text(const DeviceTable& table) {
   std::string text = "# Weft's table of a device, seconds and bytes; renewed by: weft tune\n";

@@ -19,11 +19,6 @@ const DeviceTable& renew_device_table(Device device);
 /// Where it is kept: a file in $WEFT_CACHE, else in weft below $XDG_CACHE_HOME or ~/.cache. Empty: nowhere.
 std::string device_table_file(Device device);
 
-/// A file for what is kept about a device, with this ending. Empty: nowhere.
-std::string cache_file(Device device, const char* ending);
-/// Makes the folder that `file` is to be in. Throws std::filesystem::filesystem_error.
-void make_cache_folder(const std::string& file);
-
 /// The table's text, and back: a line per number. Throws Error(parse) unless all are there and sensible.
 std::string to_text(const DeviceTable& table);
 DeviceTable parse_device_table(const std::string& text);

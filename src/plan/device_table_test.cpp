@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <weft/error.hpp>
+#include <weft/runtime.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -44,6 +45,9 @@ TEST(DeviceTable, OfTheCpuIsMeasuredOnceAndKept) {
   const char* const before = std::getenv("WEFT_CACHE");
   const std::string old = before ? before : "";
   setenv("WEFT_CACHE", folder.c_str(), 1);
+  // Another number of threads has another table: other tests keep theirs.
+  const int usual = threads();
+  set_threads(usual + 1);
   const std::string file = device_table_file(Device::cpu());
   EXPECT_THAT(file, EndsWith(".table"));
   const DeviceTable& table = renew_device_table(Device::cpu());
@@ -52,6 +56,7 @@ TEST(DeviceTable, OfTheCpuIsMeasuredOnceAndKept) {
   std::ifstream stream(file);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   EXPECT_EQ(text, to_text(table));
+  set_threads(usual);
   if (before)
     setenv("WEFT_CACHE", old.c_str(), 1);
   else

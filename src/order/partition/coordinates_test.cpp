@@ -201,22 +201,8 @@ TEST(Coordinates, ProgressRisesAndCancelEndsIt) {
   const auto on_device = [&](const Progress& progress) {
     parts_on_device(matrix, 1, *given, {30, matrix.rows}, Pulse(progress));
   };
-  for (const std::function<void(const Progress&)>& run : {std::function<void(const Progress&)>(on_cpu), {on_device}}) {
-    double last = -1;
-    int calls = 0;
-    run([&](double share) {
-      EXPECT_GE(share, last);
-      EXPECT_LE(share, 1);
-      last = share;
-      ++calls;
-      return true;
-    });
-    EXPECT_GE(calls, 5);
-    for (const int after : {0, 2, calls - 1}) {
-      int asked = 0;
-      EXPECT_EQ(error_of([&] { run([&](double) { return asked++ < after; }); }, ErrorCode::cancelled), "cancelled");
-    }
-  }
+  expect_progress_and_cancel(on_cpu, 5);
+  expect_progress_and_cancel(on_device, 5);
 }
 
 TEST(Coordinates, OfAMeshCutLittle) {

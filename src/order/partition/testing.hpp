@@ -1,4 +1,5 @@
 #pragma once
+#include <gtest/gtest.h>
 #include <weft/coo.hpp>
 #include <weft/io.hpp>
 #include <weft/partition.hpp>
@@ -99,6 +100,25 @@ std::string error_of(F&& body, ErrorCode code) {
     return error.code() == code ? error.what() : std::string("of another kind: ") + error.what();
   }
   return "no error";
+}
+
+/// `run` reports to the Progress that it is given: shares that rise up to 1; and it can be cancelled at any time.
+template <class Run>
+void expect_progress_and_cancel(Run&& run, int min_calls) {
+  double last = -1;
+  int calls = 0;
+  run([&](double share) {
+    EXPECT_GE(share, last);
+    EXPECT_LE(share, 1);
+    last = share;
+    ++calls;
+    return true;
+  });
+  EXPECT_GE(calls, min_calls);
+  for (const int after : {0, 1, 2, calls - 1}) {
+    int asked = 0;
+    EXPECT_EQ(error_of([&] { run([&](double) { return asked++ < after; }); }, ErrorCode::cancelled), "cancelled");
+  }
 }
 
 inline bool same(const Partition& a, const Partition& b) {

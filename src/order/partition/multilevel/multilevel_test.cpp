@@ -176,20 +176,7 @@ TEST(Multilevel, ProgressRisesOnTheDeviceAndCancelEndsIt) {
       .symmetric = true},
      {.parts = 4, .capacity = matrix.rows}, Pulse(progress));
   };
-  double last = 0;
-  int calls = 0;
-  run([&](double share) {
-    EXPECT_GE(share, last);
-    EXPECT_LE(share, 1);
-    last = share;
-    ++calls;
-    return true;
-  });
-  EXPECT_GE(calls, 4);
-  for (const int after : {0, 1, calls - 1}) {
-    int asked = 0;
-    EXPECT_EQ(error_of([&] { run([&](double) { return asked++ < after; }); }, ErrorCode::cancelled), "cancelled");
-  }
+  expect_progress_and_cancel(run, 4);
 }
 
 }  // namespace
