@@ -89,7 +89,10 @@ Packed<V> unpack(const Container& container, const Format& format) {
   const auto [rows, cols] = shape_of(container);
   const Symmetry symmetry = symmetry_of(container);
   check_offsets_memory(container.name(), rows);
-  Packed<V> packed{.arrays = arrays_of<V>(container), .matrix = {}, .recipe = recipe_in(container, format)};
+  // One after the other: GCC 12 destroys members twice when a later initializer of the same braces throws.
+  Packed<V> packed;
+  packed.recipe = recipe_in(container, format);
+  packed.arrays = arrays_of<V>(container);
   try {
     packed.matrix = format.storing.get<V>().unpack(packed.arrays, rows, cols);
     packed.matrix.symmetry = symmetry;
