@@ -28,6 +28,7 @@ class OwnCache final : public ::testing::Environment {
     std::filesystem::create_directories(folder_);
     setenv("WEFT_CACHE", folder_.c_str(), 1);
     std::ofstream(weft::device_table_file(weft::Device::cpu())) << to_text(two_cores);
+    weft::device_table(weft::Device::cpu());  // it is read now, whatever folder a test turns to
   }
   void TearDown() override {
     std::error_code ignored;
