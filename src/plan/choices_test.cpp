@@ -132,7 +132,7 @@ TEST_F(Choices, AnOldChoiceThatIsNotThereIsMadeAgain) {
 }
 
 TEST_F(Choices, AnOrderIsAmongThem) {
-  const Csr<double> matrix = ordering::shuffle(generate<double>("gen:stencil27:36"), 5);
+  const Csr<double> matrix = ordering::shuffle(generate<double>("gen:stencil27:28"), 5);
   const PlanOptions options{.products = 1'000'000, .transpose = true};
   plan(matrix, options);
   const std::vector<KeptChoice> kept = all_kept();
