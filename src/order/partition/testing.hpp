@@ -5,6 +5,7 @@
 #include <weft/partition.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +15,13 @@
 // What the tests of this folder share.
 namespace weft::ordering {
 
-/// Where kernels run: on a GPU if there is one, else on the emulator.
-inline Device device_with_kernels() { return why_no_gpu().empty() ? Device::gpu() : Device::emulator(); }
+/// Where kernels run: on a GPU if there is one, else on the emulator; none in a build without both.
+inline std::optional<Device> device_with_kernels() {
+  std::optional<Device> found;
+  for (const Device device : available_devices())
+    if (!device.is_cpu() && (!found || found->kind() == Device::Kind::emulator)) found = device;
+  return found;
+}
 
 /// A square matrix with entries of value 1 at these places.
 inline Csr<double> with_entries(Index rows, const std::vector<std::pair<Index, Index>>& places) {

@@ -16,8 +16,7 @@ bool has_symmetric_pattern(const Csr<double>& matrix) {
   return std::ranges::equal(matrix.offsets, other.offsets) && std::ranges::equal(matrix.columns, other.columns);
 }
 
-Array<Index> parts_on_device(const Csr<double>& matrix, int block, const PartSizes& sizes) {
-  const Device device = device_with_kernels();
+Array<Index> parts_on(Device device, const Csr<double>& matrix, int block, const PartSizes& sizes) {
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   const DeviceBuffer<Index> columns(device, matrix.columns);
   return WEFT_ON_DEVICE(device, multilevel::find_parts)({.device = device,
@@ -39,8 +38,9 @@ Array<Index> expect_same_parts(const Csr<double>& matrix, int block, const PartS
     parts = multilevel_parts(graph, sizes, Pulse());
     const Index limit = sizes.even_entries ? sizes.capacity : balanced_limit(graph.nodes, sizes);
     EXPECT_LE(std::ranges::max(sizes_of(parts, sizes.parts)), limit);
-    EXPECT_TRUE(std::ranges::equal(parts_on_device(matrix, block, sizes), parts))
-        << "on " << device_with_kernels().name();
+    if (const std::optional<Device> device = device_with_kernels()) {
+      EXPECT_TRUE(std::ranges::equal(parts_on(*device, matrix, block, sizes), parts)) << "on " << device->name();
+    }
   }
   set_threads(0);
   return parts;
@@ -163,7 +163,9 @@ TEST(Multilevel, CutsAboutAsLittleAsMetisOnMeshes) {
 
 TEST(Multilevel, ProgressRisesOnTheDeviceAndCancelEndsIt) {
   const Csr<double> matrix = read_matrix<double>("gen:stencil27:8");
-  const Device device = device_with_kernels();
+  const std::optional<Device> found = device_with_kernels();
+  if (!found) GTEST_SKIP() << "no kernel runs in this build";
+  const Device device = *found;
   const DeviceBuffer<Offset> offsets(device, matrix.offsets);
   const DeviceBuffer<Index> columns(device, matrix.columns);
   const auto run = [&](const Progress& progress) {
