@@ -5,7 +5,6 @@
 #include <weft/plan.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -235,18 +234,6 @@ class Contest {
 };
 
 }  // namespace
-
-std::string auto_for(std::int64_t products) { return "auto@" + std::to_string(products); }
-
-std::optional<std::int64_t> products_in(const std::string& name) {
-  constexpr std::string_view prefix = "auto@";
-  if (!name.starts_with(prefix)) return std::nullopt;
-  std::int64_t products = 0;
-  const char* const end = name.data() + name.size();
-  const auto [last, error] = std::from_chars(name.data() + prefix.size(), end, products);
-  if (error != std::errc() || last != end || products < 1) return std::nullopt;
-  return products;
-}
 
 std::vector<std::string> formats_for(Device device) {
   std::vector<std::string> names;

@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "names.hpp"
 #include "result.hpp"
 
 namespace weft::bench {
-
-/// The name under which `auto` is measured when it plans for other than RunOptions::products: "auto@100".
-std::string auto_for(std::int64_t products);
-/// The number in such a name; none in any other.
-std::optional<std::int64_t> products_in(const std::string& name);
 
 struct RunOptions {
   Device device;

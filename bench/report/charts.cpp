@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/harness/run.hpp"
+#include "bench/harness/names.hpp"
 #include "chart_marks.hpp"
 #include "numbers.hpp"
 
