@@ -26,6 +26,11 @@ const AccessFacts& access(const MatrixSource<V>& source);
 /// The same for kernels on a CPU, sooner: a matrix on the host is sampled more thinly, and its slots are not counted.
 template <Value V>
 const AccessFacts& quick_access(const MatrixSource<V>& source);
+/// The one of both that kernels on this device are predicted from.
+template <Value V>
+const AccessFacts& access_for(Device device, const MatrixSource<V>& source) {
+  return device.is_cpu() ? quick_access(source) : access(source);
+}
 
 /// What balls of about `nodes` nodes of `block` rows have for neighbours. Square matrices; not kept.
 template <Value V>

@@ -21,9 +21,7 @@ class TestOutlook final : public Outlook {
   TestOutlook(const Csr<V>& matrix, Device where)
       : Outlook(where, sizeof(V), device_table(Device::emulator()), 10000), source_(matrix) {}
   const RowLengths& rows() const override { return row_lengths(source_); }
-  const AccessFacts& access() const override {
-    return device.is_cpu() ? quick_access(source_) : ::weft::access(source_);
-  }
+  const AccessFacts& access() const override { return access_for(device, source_); }
   const BlockFacts& blocks() const override { return ::weft::blocks(source_); }
   BallFacts balls(int block, Index nodes) const override { return ::weft::balls(source_, block, nodes); }
   bool parts_are_known() const override { return false; }

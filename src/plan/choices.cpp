@@ -74,6 +74,25 @@ Memory& memory() {
 
 }  // namespace
 
+// FNV-1a; 0xff, which no text holds, ends each part.
+void ChoiceKey::add(std::string_view text) {
+  constexpr std::uint64_t prime = 0x100000001b3u;
+  for (const char c : text) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * prime;
+  hash_ = (hash_ ^ 0xff) * prime;
+}
+
+void ChoiceKey::add(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", number);
+  add(std::string_view(text));
+}
+
+std::string ChoiceKey::word() const {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash_));
+  return text;
+}
+
 std::optional<PastChoice> past_choice(Device device, const std::string& key) { return memory().get(device, key); }
 void keep_choice(Device device, const std::string& key, const PastChoice& choice) {
   memory().put_and_write(device, {key, choice});

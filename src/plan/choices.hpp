@@ -1,8 +1,10 @@
 #pragma once
 #include <weft/device.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What `auto` chose before, so that the same matrix gets the same format again whatever the clock says then.
@@ -18,6 +20,17 @@ struct PastChoice {
   std::string format;        ///< the name of the chosen candidate
   std::vector<Timed> timed;  ///< the candidates that were timed
   bool operator==(const PastChoice&) const = default;
+};
+
+/// A word that stands for everything that is added, in this order.
+class ChoiceKey {
+ public:
+  void add(std::string_view text);
+  void add(double number);  ///< twelve digits of it
+  std::string word() const;
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
 /// The choice that was kept under this key, by this program or an earlier one. `key` is a word that stands for all that

@@ -43,6 +43,20 @@ class Choices : public ::testing::Test {
 
 const PastChoice some{"csr:merge", {{"csr:merge", 1.5e-3}, {"sell", 2e-3}}};
 
+TEST_F(Choices, KeysTellApartWhatWasAdded) {
+  const auto key = [](std::initializer_list<std::string_view> parts, double number) {
+    ChoiceKey result;
+    for (const std::string_view part : parts) result.add(part);
+    result.add(number);
+    return result.word();
+  };
+  EXPECT_EQ(key({"a", "b"}, 1), key({"a", "b"}, 1));
+  EXPECT_NE(key({"a", "b"}, 1), key({"ab"}, 1));
+  EXPECT_NE(key({"a", "b"}, 1), key({"b", "a"}, 1));
+  EXPECT_NE(key({"a"}, 1), key({"a"}, 1.0000001));
+  EXPECT_EQ(key({}, 0).size(), 16u);
+}
+
 TEST_F(Choices, AreKeptAsTextAndReadBack) {
   const std::vector<KeptChoice> two{{"0123", some}, {"4567", {"rcm+sell", {}}}};
   EXPECT_EQ(parse_choices(to_text(two)), two);

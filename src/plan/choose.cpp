@@ -7,9 +7,9 @@
 #include <cstdio>
 
 #include "core/timer.hpp"
-#include "facts/source_facts.hpp"
 #include "plan/choices.hpp"
 #include "plan/device_table.hpp"
+#include "plan/outlook.hpp"
 #include "plan/probe.hpp"
 
 namespace weft {
@@ -31,58 +31,9 @@ constexpr double hopeful_cpu = 1.3, hopeful_gpu = 2;
 
 // The order rcm, by measurements on an EPYC (bench/NOTES.md).
 constexpr std::int64_t min_products_to_reorder = 200;
-constexpr double band_sectors = 3;   // times those of x that an entry's row has to itself: what a band has
-constexpr double scattered = 3;      // times what a band has: then an order can help
 constexpr double moved_sectors = 8;  // per row: x and y are permuted in every product
 constexpr double rcm_entry = 40e-9;  // seconds on one core, for the order and the permutation
 constexpr Index ball_nodes_to_order = 1024;
-
-/// The matrix as formats see it that predict.
-template <Value V>
-class SourceOutlook final : public Outlook {
- public:
-  SourceOutlook(const Stored<V>& stored, Device where, std::int64_t how_often)
-      : Outlook(where, sizeof(V), device_table(where), how_often), stored_(stored) {}
-
-  const RowLengths& rows() const override { return row_lengths(stored_.source); }
-  const AccessFacts& access() const override {
-    return device.is_cpu() ? quick_access(stored_.source) : ::weft::access(stored_.source);
-  }
-  const BlockFacts& blocks() const override { return ::weft::blocks(stored_.source); }
-  BallFacts balls(int block, Index nodes) const override { return ::weft::balls(stored_.source, block, nodes); }
-  bool parts_are_known() const override { return stored_.partition || stored_.coordinates; }
-
- private:
-  const Stored<V>& stored_;
-};
-
-/// The same matrix as it may be in the order rcm: entries in a band.
-class BandOutlook final : public Outlook {
- public:
-  explicit BandOutlook(const Outlook& now)
-      : Outlook(now.device, now.value_bytes, now.table, now.products), now_(now), access_(now.access()) {
-    const double sectors = band_sectors_of(now);
-    access_.entry_sectors = std::min(access_.entry_sectors, sectors);
-    access_.row_sectors = std::min(access_.row_sectors, sectors);
-    access_.narrow_slices = 1;
-  }
-  static double band_sectors_of(const Outlook& outlook) {
-    return band_sectors * static_cast<double>(outlook.value_bytes) / 32 / std::max(1.0, outlook.rows().mean_row);
-  }
-  /// Whether a band would have far fewer sectors of x to fetch.
-  static bool differs_from(const Outlook& now) { return now.access().entry_sectors > scattered * band_sectors_of(now); }
-
-  const RowLengths& rows() const override { return now_.rows(); }
-  const AccessFacts& access() const override { return access_; }
-  const BlockFacts& blocks() const override { return now_.blocks(); }
-  BallFacts balls(int block, Index nodes) const override { return now_.balls(block, nodes); }
-  bool parts_are_known() const override { return now_.parts_are_known(); }
-  bool reordered() const override { return true; }
-
- private:
-  const Outlook& now_;
-  AccessFacts access_;
-};
 
 std::string in_words(double seconds) {
   char text[32];
@@ -237,30 +188,20 @@ class Chooser {
   /// A word for all that the choice depends on but measured times: predictions, which the facts and the device's table
   /// are in, and the caller's options.
   std::string what_it_depends_on() const {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    const auto add = [&](std::string_view text) {
-      for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-      hash = (hash ^ 0xff) * 0x100000001b3u;
-    };
-    const auto add_number = [&](double number) {
-      char text[32];
-      add({text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.12g", number))});
-    };
-    add(to_string(value_type<V>));
-    add(to_string(info_.ordering));
-    add(options_.allow_nondeterministic ? "any" : "deterministic");
+    ChoiceKey key;
+    key.add(to_string(value_type<V>));
+    key.add(to_string(info_.ordering));
+    key.add(options_.allow_nondeterministic ? "any" : "deterministic");
     for (const double number :
          {products_, static_cast<double>(stored_.source.rows()), static_cast<double>(stored_.source.cols()),
           static_cast<double>(stored_.source.nonzeros())})
-      add_number(number);
+      key.add(number);
     for (const Candidate& candidate : info_.candidates) {
-      add(candidate.format);
-      add_number(candidate.predicted_setup_seconds);
-      add_number(candidate.predicted_product_seconds);
+      key.add(candidate.format);
+      key.add(candidate.predicted_setup_seconds);
+      key.add(candidate.predicted_product_seconds);
     }
-    char word[20];
-    return {word, static_cast<std::size_t>(
-                      std::snprintf(word, sizeof word, "%016llx", static_cast<unsigned long long>(hash)))};
+    return key.word();
   }
 
   Option* find(const std::string& format) {
