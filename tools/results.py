@@ -23,6 +23,7 @@ class Measurement:
     failure: str  # why there are no numbers, else empty
     version: str = ""  # of a peer's library
     chosen: str = ""
+    recipe: str = ""  # the format with all its numbers; empty in older files
     correct: bool = True
     repeatable: bool = True  # schema 1 does not tell
     median: float = 0
@@ -31,6 +32,8 @@ class Measurement:
     groups: int = 0
     setup: float = 0  # seconds, without moving the matrix to the device; 0: the oldest files do not tell
     partition: float = 0  # seconds of it
+    upload: float = 0  # seconds to move the matrix to the device, which are not in set-up
+    candidates: list = dataclasses.field(default_factory=list)  # of `auto`: (name, predicted seconds, measured seconds or 0)
     share: float = 0  # of the bandwidth measured in the same run; 0: unknown
 
     def counts(self):
@@ -117,15 +120,22 @@ class Reader:
         if m.failure:
             return m
         m.chosen = self.get(one, "chosen", str, where, "")
+        m.recipe = self.get(one, "recipe", str, where, "")
         m.correct = self.get(one, "correct", bool, where)
         m.repeatable = self.get(one, "repeatable", bool, where, True)
         m.median, m.low, m.high = (self.number(one, f"{name}_seconds", where) for name in ("median", "low", "high"))
         m.groups = int(self.number(one, "groups", where))
         parts = self.get(one, "setup", dict, where, {}) or one  # schema 1 had the parts beside the sum
         if "upload_seconds" in parts:
-            m.setup = max(0.0, self.number(one, "setup_seconds", where, 0.0) - self.number(parts, "upload_seconds", where, 0.0))
+            m.upload = self.number(parts, "upload_seconds", where, 0.0)
+            m.setup = max(0.0, self.number(one, "setup_seconds", where, 0.0) - m.upload)
         m.partition = self.number(parts, "partition_seconds", where, 0.0)
         m.share = self.number(one, "bandwidth_share", where, 0.0)
+        for candidate in self.get(one, "candidates", list, where, []):
+            if not isinstance(candidate, dict):
+                self.fail(f"a candidate of {where} is {json.dumps(candidate)[:40]}", "an object")
+            seconds = (self.number(candidate, f"{kind}product_seconds", where, 0.0) for kind in ("predicted_", ""))
+            m.candidates.append((self.get(candidate, "format", str, where), *seconds))
         return m
 
     def case(self, one):

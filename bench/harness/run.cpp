@@ -41,6 +41,28 @@ struct Contestant {
   }
 };
 
+/// A copy of the matrix on the device, for plans from there.
+template <Value V>
+class DeviceCopy {
+ public:
+  DeviceCopy(const Csr<V>& matrix, Device device)
+      : rows_(matrix.rows),
+        cols_(matrix.cols),
+        offsets_(device, std::span<const Offset>(matrix.offsets)),
+        columns_(device, std::span<const Index>(matrix.columns)),
+        values_(device, std::span<const V>(matrix.values)) {}
+
+  /// Nothing is known about it yet, as of arrays that a program has just computed.
+  MatrixSource<V> source() const { return DeviceCsr<V>{rows_, cols_, offsets_, columns_, values_}; }
+
+ private:
+  Index rows_;
+  Index cols_;
+  DeviceBuffer<Offset> offsets_;
+  DeviceBuffer<Index> columns_;
+  DeviceBuffer<V> values_;
+};
+
 /// Takes one matrix through set-up, check and timing of everything that competes on it.
 template <Value V>
 class Contest {
@@ -54,29 +76,33 @@ class Contest {
         reference_(Op::none, V(1), matrix, workspace_.x(), V(0), {}),
         expected_(contestants),
         memory_(describe(options.device).memory_bytes) {
+    if (options.from_device) on_device_.emplace(matrix, options.device);
     if (options.cold && options.device.kind() != Device::Kind::emulator) sweep_.emplace(options.device);
   }
 
   void add_format(const std::string& name) {
     const std::optional<std::int64_t> products = products_in(name);
     enter(name, false, [&](Contestant<V>& contestant, Measurement& m) {
-      contestant.plan = std::make_unique<Plan<V>>(plan(matrix_, {.device = options_.device,
-                                                                 .format = products ? "auto" : name,
-                                                                 .order = options_.order,
-                                                                 .partition = options_.partition,
-                                                                 .coordinates = options_.coordinates,
-                                                                 .products = products.value_or(options_.products),
-                                                                 .allow_nondeterministic = true,
-                                                                 .remember = false,
-                                                                 .progress = patience()}));
+      const Stopwatch watch;
+      const MatrixSource<V> source = on_device_ ? on_device_->source() : MatrixSource<V>(matrix_);
+      contestant.plan = std::make_unique<Plan<V>>(plan(source, {.device = options_.device,
+                                                                .format = products ? "auto" : name,
+                                                                .order = options_.order,
+                                                                .partition = options_.partition,
+                                                                .coordinates = options_.coordinates,
+                                                                .products = products.value_or(options_.products),
+                                                                .allow_nondeterministic = true,
+                                                                .remember = false,
+                                                                .progress = patience()}));
+      const double seconds = watch.seconds();
       const PlanInfo& info = contestant.plan->info();
       m.chosen = info.format;
       m.deterministic = info.deterministic;
       m.details = info.details;
       m.recipe = info.recipe;
       m.setup = info.setup;
-      // For `auto` that is also building and timing what it did not choose.
-      m.setup.facts += std::max(0.0, info.planning_seconds - info.setup.total());
+      // For `auto` that is also building and timing what it did not choose; for arrays on the device, checking them.
+      m.setup.facts += std::max(0.0, seconds - info.setup.total());
       m.bytes = info.bytes;
       m.padding = info.padding;
       std::ranges::copy_if(info.candidates, std::back_inserter(m.candidates),
@@ -221,6 +247,7 @@ class Contest {
 
   const Csr<V>& matrix_;
   const RunOptions& options_;
+  std::optional<DeviceCopy<V>> on_device_;  // plans may borrow its arrays
   Case& result_;
   Workspace<V> workspace_;
   Reference<V> reference_;

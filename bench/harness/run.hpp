@@ -21,8 +21,9 @@ struct RunOptions {
   std::int64_t products = 1000;  ///< that are to come: what `auto` and peers that tune themselves plan for
   double seconds = 0.5;
   int groups = 11;
-  bool cold = false;      ///< also time products with emptied caches
-  double patience = 1e9;  ///< seconds after which the set-up of a format is given up, if the format can be stopped
+  bool cold = false;         ///< also time products with emptied caches
+  bool from_device = false;  ///< plan from csr arrays that are on the device already
+  double patience = 1e9;     ///< seconds after which the set-up of a format is given up, if the format can be stopped
   std::uint64_t seed = 1;
   double bandwidth = 0;  ///< of the device, bytes a second
   Progress progress = {};

@@ -52,6 +52,7 @@ struct BenchOptions {
   int groups = 11;
   double patience = 60;
   bool no_cold = false;
+  bool from_device = false;
   std::uint64_t seed = 1;
 };
 
@@ -163,6 +164,7 @@ class Session {
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
                                 .cold = report_.cold,
+                                .from_device = options_.from_device,
                                 .patience = options_.patience,
                                 .seed = options_.seed,
                                 .bandwidth = report_.bandwidth,
@@ -241,6 +243,8 @@ int run(const BenchOptions& options) {
     throw UsageError("--suite real is made of the matrices in a folder; name it with --folder");
   if (!options.folder.empty() && options.suite != "real" && options.suite != "gpu")
     throw UsageError("--folder goes with --suite real (matrices) and --suite gpu (meshes)");
+  if (options.from_device && usable_device(options.device).is_cpu())
+    throw UsageError("--from-device needs a device with a memory of its own: --device gpu");
   const std::vector<std::string> sources = sources_of(options);
   if (!options.parts.empty() && sources.size() != 1)
     throw UsageError(
@@ -326,6 +330,8 @@ Command add_bench(CLI::App& tool) {
       ->type_name("S")
       ->check(CLI::Range(0.001, 1e9));
   parser->add_flag("--no-cold", options->no_cold, "do not also time products with emptied caches");
+  parser->add_flag("--from-device", options->from_device,
+                   "plan from csr arrays that are in the GPU's memory already, as a program leaves them there");
   parser->add_option("--seed", options->seed, "of the random x (default 1)")->type_name("N");
   parser->add_option("--json", options->json, "write the results as JSON; - is standard output, then without tables")
       ->type_name("FILE");
