@@ -6,7 +6,13 @@
 #include <mutex>
 
 #ifdef WEFT_HAS_CUDA
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
 #include "core/cuda_status.hpp"
+#include "core/gpu_memory_cache.hpp"
 #include "core/staged_copy.hpp"
 
 namespace weft::gpu {
@@ -92,13 +98,42 @@ int compute_capability(int index) {
   return major * 10 + minor;
 }
 
+namespace {
+/// Of the current device.
+constexpr MemorySource cuda_memory{
+    .take = [](std::size_t bytes) -> void* {
+      void* memory = nullptr;
+      const cudaError_t status = cudaMalloc(&memory, bytes ? bytes : 1);
+      if (status == cudaSuccess) return memory;
+      cudaGetLastError();
+      if (status != cudaErrorMemoryAllocation) require(status, "allocating GPU memory");
+      return nullptr;
+    },
+    .give = [](void* memory) { cudaFree(memory); },
+    .wait = [] { cudaDeviceSynchronize(); },  // as cudaFree does
+};
+
+/// One per device. WEFT_GPU_CACHE=0 leaves every allocation to CUDA, for tools that look for wrong accesses.
+MemoryCache& cache_of(int index) {
+  static std::mutex mutex;
+  // Never destroyed: buffers may be released until the very end, when CUDA may be gone.
+  static auto& caches = *new std::map<int, std::unique_ptr<MemoryCache>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<MemoryCache>& cache = caches[index];
+  if (!cache) {
+    constexpr std::size_t max_capacity = std::size_t(256) << 20;
+    const char* const setting = std::getenv("WEFT_GPU_CACHE");
+    const bool off = setting && std::string_view(setting) == "0";
+    const auto memory = static_cast<std::size_t>(describe(index).memory_bytes);
+    cache = std::make_unique<MemoryCache>(cuda_memory, off ? 0 : std::min(max_capacity, memory / 64));
+  }
+  return *cache;
+}
+}  // namespace
+
 void* allocate(int index, std::size_t bytes) {
   CurrentDevice current(Device::gpu(index));
-  void* memory = nullptr;
-  const cudaError_t status = cudaMalloc(&memory, bytes ? bytes : 1);
-  if (status == cudaSuccess) return memory;
-  cudaGetLastError();
-  if (status != cudaErrorMemoryAllocation) require(status, "allocating GPU memory");
+  if (void* const memory = cache_of(index).allocate(bytes)) return memory;
   std::size_t free_bytes = 0, total = 0;
   cudaMemGetInfo(&free_bytes, &total);
   throw Error(ErrorCode::out_of_memory, "gpu" + std::to_string(index) + " has " + std::to_string(free_bytes) +
@@ -108,9 +143,9 @@ void* allocate(int index, std::size_t bytes) {
 void release(int index, void* memory) noexcept {
   int previous = 0;
   cudaGetDevice(&previous);
-  cudaSetDevice(index);
-  cudaFree(memory);
-  cudaSetDevice(previous);
+  if (previous != index) cudaSetDevice(index);
+  cache_of(index).release(memory);
+  if (previous != index) cudaSetDevice(previous);
 }
 
 void* allocate_mapped(int index, std::size_t bytes) {

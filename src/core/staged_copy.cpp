@@ -20,8 +20,9 @@ namespace weft::gpu {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t(2) << 20;
-constexpr std::size_t min_bytes = std::size_t(32) << 20;       // below, pinning buffers costs more than it brings
-constexpr std::size_t bytes_per_lane = std::size_t(16) << 20;  // likewise for one more thread
+constexpr std::size_t min_bytes = std::size_t(32) << 20;           // below, pinning buffers costs more than it brings
+constexpr std::size_t bytes_per_lane = std::size_t(16) << 20;      // likewise for one more thread
+constexpr std::size_t bytes_per_kept_lane = std::size_t(4) << 20;  // for a thread whose buffers are there already
 constexpr int max_lanes = 12;
 
 /// What one thread copies through: while one buffer is on its way to the GPU, the other is filled.
@@ -81,17 +82,19 @@ bool is_pinned(const void* memory) {
 }  // namespace
 
 bool staged_copy_in(int index, void* to, const void* from, std::size_t bytes, Stream stream) {
-  if (bytes < min_bytes || is_pinned(from)) return false;
+  if (bytes < 2 * bytes_per_kept_lane || is_pinned(from)) return false;
   const auto native = static_cast<cudaStream_t>(stream.native());
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   require(cudaStreamIsCapturing(native, &capturing), "asking about the stream");
   if (capturing != cudaStreamCaptureStatusNone) return false;
   const std::unique_lock lock(lanes().mutex, std::try_to_lock);
   if (!lock) return false;
-  const std::size_t wanted =
-      std::min({bytes / bytes_per_lane, static_cast<std::size_t>(max_lanes), static_cast<std::size_t>(threads())});
-  if (wanted < 2) return false;
   std::vector<std::unique_ptr<Lane>>& own = lanes().of_gpu[index];
+  const auto max_wanted = static_cast<std::size_t>(std::min(max_lanes, threads()));
+  const std::size_t worth_pinning = bytes < min_bytes ? 0 : bytes / bytes_per_lane;
+  const std::size_t wanted =
+      std::min(std::max(worth_pinning, std::min(own.size(), bytes / bytes_per_kept_lane)), max_wanted);
+  if (wanted < 2) return false;
   while (own.size() < wanted) own.push_back(std::make_unique<Lane>());
   require(cudaStreamSynchronize(native), "waiting for the GPU");  // what was queued may still use the target
 

@@ -195,6 +195,9 @@ AccessFacts summarize(const Tally& tally, Offset entries) {
     bits += static_cast<double>(window.bits);
     slices += static_cast<double>(window.slices);
     narrow += static_cast<double>(window.narrow);
+    if (window.slices > 0)
+      facts.densest_rows =
+          std::max(facts.densest_rows, static_cast<double>(window.entries) / (32 * static_cast<double>(window.slices)));
   }
   facts.packed_bits = entries > 0 && places > 0 ? bits / places : 0;
   facts.narrow_slices = slices > 0 ? narrow / slices : 1;

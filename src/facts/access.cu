@@ -1,6 +1,8 @@
 // How products reach for rows and for x, found on a device: the same numbers as access.cpp.
 #include "facts/access.hpp"
 
+#include <algorithm>
+
 #include "core/gpu_runtime.hpp"
 #include "simt/arena.hpp"
 #include "simt/simt.hpp"
@@ -76,7 +78,8 @@ __global__ void __launch_bounds__(block_threads)
   windows[blockIdx.x] = window;
 }
 
-/// A warp's slice of 32 rows, added to what this lane knows of its window.
+/// A warp's slice of 32 rows, added to what this lane knows of its window. Four columns of each row are fetched at a
+/// time, and what is found about them is reduced side by side: one after the other, latency would be all of the time.
 __device__ void look_at_slice(const Pattern& matrix, int sector_elements, Offset row, simt::Shared<unsigned> marks,
                               Window& window) {
   const auto smaller = [](auto a, auto b) { return a < b ? a : b; };
@@ -92,40 +95,55 @@ __device__ void look_at_slice(const Pattern& matrix, int sector_elements, Offset
     window.narrow += Offset(largest) - smallest < 1 << 16;
   }
   width = smaller(width, max_steps);
-  Offset range = 0;
-  for (Offset step = 0; step < width; ++step) {
-    const Offset at = begin + step;
-    const bool active = at < end;
-    const Index column = active ? matrix.columns[at] : 0;
-    const Index sector = active ? column / sector_elements : -1;
-    const Index before = simt::shuffle_up(simt::full_mask, sector, 1);
-    Offset distance = 0;
-    if (active) {
+  constexpr int together = 4;
+  auto previous = static_cast<Index>(row);
+  for (Offset step = 0; step < width; step += together) {
+    Index columns[together], least[together], most[together];
+    WEFT_UNROLL
+    for (int i = 0; i < together; ++i)
+      columns[i] = begin + step + i < end && step + i < width ? matrix.columns[begin + step + i] : -1;
+    WEFT_UNROLL
+    for (int i = 0; i < together; ++i) {
+      const bool active = columns[i] >= 0;
+      const Index sector = active ? columns[i] / sector_elements : -1;
+      const Index before = simt::shuffle_up(simt::full_mask, sector, 1);
+      least[i] = 0x7fffffff;
+      most[i] = -0x7fffffff;
+      if (!active) continue;
       set_mark(marks, sector);
       ++window.entries;
       window.requests += lane == 0 || sector != before;
-      distance = column - Offset(step == 0 ? static_cast<Index>(row) : matrix.columns[at - 1]);
+      least[i] = most[i] = columns[i] - previous;
+      previous = columns[i];
     }
-    const Offset least = simt::warp_reduce(active ? distance : Offset(0x7fffffff), smaller);
-    const Offset most = simt::warp_reduce(active ? distance : Offset(-0x7fffffff), larger);
-    range = larger(range, most - least);
-    if (step % 4 != 3 && step != width - 1) continue;
-    if (lane == 0) {
-      window.places += 4 * 32;
-      window.bits += 4 * 32 * Offset(packed_width(range)) + 4 * 32;
+    WEFT_UNROLL
+    for (int distance = 16; distance > 0; distance /= 2) {
+      WEFT_UNROLL
+      for (int i = 0; i < together; ++i) {
+        least[i] = smaller(least[i], simt::shuffle_xor(simt::full_mask, least[i], distance));
+        most[i] = larger(most[i], simt::shuffle_xor(simt::full_mask, most[i], distance));
+      }
     }
-    range = 0;
+    if (lane != 0) continue;
+    Offset range = 0;
+    WEFT_UNROLL
+    for (int i = 0; i < together; ++i) range = larger(range, Offset(most[i]) - least[i]);
+    window.places += together * 32;
+    window.bits += together * 32 * Offset(packed_width(range)) + together * 32;
   }
 }
 
-__global__ void __launch_bounds__(block_threads)
+/// With up to so many threads per block: there are few windows.
+constexpr int max_window_threads = 1024;
+
+__global__ void __launch_bounds__(max_window_threads)
     look_at_rows(Pattern matrix, Index stride, int sector_elements, Window* windows) {
   WEFT_SHARED(unsigned, marks, mark_words);
   clear_marks(marks);
   const Offset begin = static_cast<Offset>(blockIdx.x) * stride;
   const Offset end = begin + window_rows < matrix.rows ? begin + window_rows : matrix.rows;
   Window window;
-  for (Offset first = begin + simt::warp_id() * 32; first < end; first += block_threads)
+  for (Offset first = begin + simt::warp_id() * 32; first < end; first += blockDim.x)
     look_at_slice(matrix, sector_elements, first + simt::lane_id(), marks, window);
   const Offset marked = count_marks(marks);
   window.entries = simt::block_reduce_sum(window.entries);
@@ -144,7 +162,7 @@ __global__ void __launch_bounds__(block_threads) clear_words(Offset count, unsig
 }
 
 /// A block grows one ball. `seen` has a bit per node and ball, all 0; `queues` have room for 2 * limit + 1 nodes each.
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(max_window_threads)
     grow_balls_kernel(Pattern matrix, Index nodes, BallRequest request, Offset seen_words, unsigned* all_seen,
                       Index* queues, Ball* found) {
   WEFT_SHARED(int, length, 1);
@@ -163,7 +181,7 @@ __global__ void __launch_bounds__(block_threads)
   const auto expand_ring = [&](int most) {
     const int end = length[0];
     simt::sync_block();
-    for (int i = head + simt::warp_id(); i < end; i += block_threads / 32) {
+    for (int i = head + simt::warp_id(); i < end; i += static_cast<int>(blockDim.x / 32)) {
       if (simt::atomic_add(length[0], 0) > most) break;
       const Offset row = static_cast<Offset>(queue[i]) * request.block;
       for (Offset at = matrix.offsets[row] + simt::lane_id(); at < matrix.offsets[row + 1]; at += 32) {
@@ -215,7 +233,8 @@ Tally look_at(const DevicePattern& pattern, int sector_elements) {
                slots);
   simt::launch(WEFT_KERNEL(look_at_entries), static_cast<unsigned>(samples.entry_windows), block_threads, 0, {}, matrix,
                samples.entry_stride, sector_elements, found.data());
-  simt::launch(WEFT_KERNEL(look_at_rows), static_cast<unsigned>(samples.row_windows), block_threads, 0, {}, matrix,
+  simt::launch(WEFT_KERNEL(look_at_rows), static_cast<unsigned>(samples.row_windows),
+               std::clamp((matrix.rows + 31) / 32 * 32, block_threads, max_window_threads), 0, {}, matrix,
                samples.row_stride, sector_elements, found.data() + samples.entry_windows);
   const std::vector<Window> all = fetch(pattern.device, std::as_const(found).data(), windows + slot_windows);
   Tally tally;
@@ -237,7 +256,8 @@ std::array<Ball, balls> grow_balls(const DevicePattern& pattern, const BallReque
   DeviceBuffer<Ball> found(pattern.device, balls);
   simt::launch(WEFT_KERNEL(clear_words), simt::blocks_for(seen_words * balls, block_threads), block_threads, 0, {},
                seen_words * balls, seen.data());
-  simt::launch(WEFT_KERNEL(grow_balls_kernel), static_cast<unsigned>(balls), block_threads, 0, {}, pattern_of(pattern),
+  simt::launch(WEFT_KERNEL(grow_balls_kernel), static_cast<unsigned>(balls),
+               request.nodes > max_window_threads ? max_window_threads : block_threads, 0, {}, pattern_of(pattern),
                nodes, request, seen_words, seen.data(), queues.data(), found.data());
   std::ranges::copy(fetch(pattern.device, std::as_const(found).data(), balls), result.begin());
   return result;

@@ -21,7 +21,7 @@ constexpr Index window_rows = 2048;
 constexpr Index max_windows = 64;
 constexpr Offset max_row_entries = Offset(1) << 22;  // of all windows of rows
 constexpr Offset quick_share = 48;                   // one in so many entries is looked at
-constexpr Offset max_steps = 512;                    // looked at in a row
+constexpr Offset max_steps = 256;                    // looked at in a row
 constexpr int mark_bits = 18;                        // sectors are marked in so many places, by a hash
 
 WEFT_HOST_DEVICE constexpr unsigned mark_of(Index sector) {

@@ -12,4 +12,5 @@ WEFT_DECLARE_ON_DEVICES(facts, LengthTally tally_lengths(const DevicePattern& pa
                            number above it. `block` divides rows and columns. */
                         Offset count_blocks(const DevicePattern& pattern, int block, Offset limit);
                         Array<Index> column_use(const DevicePattern& pattern);
+                        /* Without values: of the pattern alone; what is returned about values means nothing then. */
                         template <Value V> SymmetryFacts find_symmetry(const DevicePattern& pattern, const V* values);)

@@ -20,7 +20,7 @@ struct Mirrors {
 };
 
 /// Looks for the mirrors of the entries right of the diagonal. If all have one, and there are as many entries left of
-/// it, then those have mirrors too.
+/// it, then those have mirrors too. Without values only the pattern counts.
 template <class V>
 __global__ void __launch_bounds__(block_threads)
     look_for_mirrors(DevicePattern pattern, const V* values, Mirrors* found) {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(block_threads)
       --balance;
       return;
     }
-    const V here = values[entry];
+    const V here = values ? values[entry] : V(0);
     V there = here;
     if (column == row) {
       if (here != V(0)) against |= skew_values;
@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(block_threads)
         against |= pattern_symmetry;
         return;
       }
+      if (!values) return;
       there = values[mirror];
       if (!(here == -there)) against |= skew_values;
     }

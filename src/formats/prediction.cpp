@@ -34,7 +34,9 @@ double seconds_for(const Work& work, const Costs& costs, const Outlook& outlook)
 }
 
 double setup_seconds_for(const SetupCosts& costs, const Outlook& outlook) {
-  return costs.launches * outlook.table.launch + costs.passes * outlook.csr_bytes() / outlook.table.memory_bandwidth;
+  const DeviceTable& table = outlook.table;
+  return costs.launches * table.launch + costs.passes * outlook.csr_bytes() / table.memory_bandwidth +
+         costs.row * table.sector * outlook.rows().rows;
 }
 
 double turns_of(const RowLengths& rows) {

@@ -23,6 +23,9 @@ struct Prediction {
   std::size_t bytes = 0;     ///< stored
 };
 
+/// What the caller gave of the parts that some formats keep rows in.
+enum class KnownParts { none, coordinates, partition };
+
 /// A matrix and a device as formats see them that predict. Facts are found when they are first asked for: one that
 /// rules itself out by the lengths of the rows should do so before it asks for more.
 class Outlook {
@@ -37,7 +40,7 @@ class Outlook {
   virtual const AccessFacts& access() const = 0;
   virtual const BlockFacts& blocks() const = 0;
   virtual BallFacts balls(int block, Index nodes) const = 0;
-  virtual bool parts_are_known() const = 0;         ///< given, or soon found by coordinates
+  virtual KnownParts known_parts() const = 0;
   virtual bool reordered() const { return false; }  ///< as if the rows and columns were in an order of ours
 
   double entries() const { return static_cast<double>(rows().nonzeros); }
@@ -90,10 +93,12 @@ struct Costs {
 /// launches, and no less than its longest row takes one thread.
 double seconds_for(const Work& work, const Costs& costs, const Outlook& outlook);
 
-/// What building takes: so many launches' worth of time whatever the matrix, and so many times as long as reading csr.
+/// What building takes: so many launches' worth of time whatever the matrix, so many times as long as reading csr, and
+/// so many random reads per row.
 struct SetupCosts {
   double launches = 0;
   double passes = 0;
+  double row = 0;
 };
 double setup_seconds_for(const SetupCosts& costs, const Outlook& outlook);
 

@@ -24,7 +24,7 @@ class TestOutlook final : public Outlook {
   const AccessFacts& access() const override { return access_for(device, source_); }
   const BlockFacts& blocks() const override { return ::weft::blocks(source_); }
   BallFacts balls(int block, Index nodes) const override { return ::weft::balls(source_, block, nodes); }
-  bool parts_are_known() const override { return false; }
+  KnownParts known_parts() const override { return KnownParts::none; }
 
  private:
   MatrixSource<V> source_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 
 #include "core/timer.hpp"
 #include "plan/choices.hpp"
@@ -15,17 +16,21 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t few_products = 16;  // less than looking at the matrix takes
-constexpr double close = 1.15;             // a prediction within so much of the best may be the best
+constexpr std::int64_t few_products = 16;                           // less than looking at the matrix takes
+constexpr double facts_launches = 100, facts_launches_large = 250;  // what looking at a matrix on a GPU takes
+constexpr double facts_share = 0.2;                                 // of all products, that it may take
+constexpr double close = 1.15;  // a prediction within so much of the best may be the best
 /// A prediction that is so much better than all else is believed untried; less so where launches are most of a product.
-constexpr double promising = 1.2, promising_short = 1.35;
+constexpr double promising = 1.2, promising_short = 1.25;
 constexpr double short_product = 3;             // launches
 constexpr double tie = 1.03, tie_short = 1.08;  // what times may differ by that are the same; of short products
 constexpr double budget_share = 0.1;
+// Of predicted times on a GPU (bench/NOTES.md): their standard deviation, as a share of them, and the power of csr's
+// error that others share.
+constexpr double uncertainty = 0.12, uncertainty_short = 0.2, shared_error = 0.25;
 constexpr int max_tried = 3;         // formats besides csr
 constexpr int max_csr_variants = 3;  // timed
-constexpr double probe_products = 12;
-constexpr double csr_share = 0.6;  // of the budget, for its variants
+constexpr double csr_share = 0.6;    // of the budget, for its variants
 /// How far beyond the best so far a prediction may be that finds more facts: csr's times may yet correct it.
 constexpr double hopeful_cpu = 1.3, hopeful_gpu = 2;
 
@@ -52,14 +57,18 @@ class Chooser {
         products_(static_cast<double>(options.products)) {}
 
   Chosen<V> choose() {
-    if (options_.products < few_products) return take_yardstick();
+    if (options_.products < few_products || facts_take_too_long()) return take_yardstick();
     predict();
     budget_ = budget_share * products_ * least_csr_seconds();
     info_.budget_seconds = budget_;
     const std::string key = options_.remember ? what_it_depends_on() : "";
     if (!key.empty() && recall(key)) return repeat();
-    try_csr();
+    // On a GPU csr has many variants. Where another format is predicted to be the soonest done, the others of csr wait
+    // until that has turned out to be wrong.
+    const bool other_first = !device_.is_cpu() && !options_by_total_.empty() && !options_by_total_.front().is_csr();
+    try_csr(other_first ? 1 : max_csr_variants);
     try_others();
+    if (other_first && csr_is_fastest()) try_csr(max_csr_variants);
     compare_again();
     Chosen<V> chosen = finish();
     if (!key.empty()) keep(key);
@@ -88,6 +97,21 @@ class Chooser {
     for (const Format* format : registry())
       if (format->yardstick) return *format;
     throw Error(ErrorCode::internal, "no format is the yardstick");
+  }
+
+  /// Whether looking at the matrix on a GPU, which takes a while whatever its size, would take much of the time that
+  /// all products take at memory speed.
+  bool facts_take_too_long() const {
+    if (device_.is_cpu()) return false;
+    const DeviceTable& table = device_table(device_);
+    const auto entries = static_cast<double>(stored_.source.nonzeros());
+    const double bytes = entries * (sizeof(V) + sizeof(Index)) +
+                         sizeof(V) * (static_cast<double>(stored_.source.rows()) + stored_.source.cols());
+    const double bandwidth =
+        bytes > static_cast<double>(table.cache_bytes) ? table.memory_bandwidth : table.cache_bandwidth;
+    const double product = std::max(table.launch, bytes / bandwidth);
+    const double launches = bytes > table.cache_bytes ? facts_launches_large : facts_launches;
+    return launches * table.launch > facts_share * products_ * product;
   }
 
   /// Nothing is looked at or timed.
@@ -252,36 +276,50 @@ class Chooser {
     if (!choice.timed.empty()) keep_choice(device_, key, choice);  // else predictions alone decided, as they will again
   }
 
-  /// csr's best variants by prediction. They need no conversion, so each costs little more than the products that time
-  /// it.
-  void try_csr() {
+  /// csr's best variants by prediction, `max_count` with those that have been timed already. They need no conversion,
+  /// so each costs little more than the products that time it.
+  void try_csr(int max_count) {
     int count = 0;
     double best = 0;
     for (Option& option : options_by_total_) {
       if (!option.is_csr()) continue;
       if (best == 0) best = option.product;
-      if (count == max_csr_variants || option.product > close * close * best) break;
-      option.price = probe_products * option.product;
-      if ((count + 1) * option.price > csr_share * budget_) break;
-      try_out(option);
+      // Short products are predicted less well.
+      const double near = is_short(option) ? close * close : close;
+      if (count == max_count || option.product > near * best) break;
       ++count;
+      if (option.timed()) continue;
+      option.price = probe_seconds(option.product);
+      if (count * option.price > csr_share * budget_ || in_vain() + option.price > budget_) break;
+      try_out(option);
     }
-    if (count > 0) budget_ = budget_share * products_ * least_csr_seconds();
+    if (least_timed_csr()) budget_ = budget_share * products_ * least_csr_seconds();
     info_.budget_seconds = budget_;
     correct_predictions();
   }
 
-  /// What the facts do not tell of a matrix, csr's times do: other formats are as far off, about.
+  /// The fastest of csr's variants that have been timed; null: none has.
+  const Option* least_timed_csr() const {
+    const Option* best = nullptr;
+    for (const Option& option : options_by_total_)
+      if (option.is_csr() && option.timed() && (!best || option.built.product_seconds < best->built.product_seconds))
+        best = &option;
+    return best;
+  }
+  /// Of all that has been timed.
+  bool csr_is_fastest() const {
+    const Option* const csr = least_timed_csr();
+    return csr && !committed_ && std::ranges::all_of(options_by_total_, [&](const Option& option) {
+             return !option.timed() || option.built.product_seconds >= csr->built.product_seconds;
+           });
+  }
+
+  /// What the facts do not tell of a matrix, csr's time does, a little: other formats are off the same way.
   void correct_predictions() {
-    double sum = 0;
-    int count = 0;
-    for (const Option& option : options_by_total_) {
-      if (!option.is_csr() || !option.timed()) continue;
-      sum += std::log(option.built.product_seconds / option.product);
-      ++count;
-    }
-    if (count == 0) return;
-    const double factor = std::clamp(std::exp(sum / count), 0.67, 1.5);
+    const Option* const csr = least_timed_csr();
+    if (!csr) return;
+    const double factor =
+        std::pow(std::clamp(csr->built.product_seconds / csr->product, 0.67, 1.5), device_.is_cpu() ? 1 : shared_error);
     for (Option& option : options_by_total_)
       if (!option.is_csr()) option.expected = factor * option.product;
   }
@@ -302,11 +340,17 @@ class Chooser {
     return all - of_best;
   }
 
-  /// The least total that anything is known or predicted to have, but for `other`.
-  double least_total(const Option* other = nullptr) const {
+  /// The least total that anything is known or predicted to have.
+  double least_total() const {
+    double least = 1e30;
+    for (const Option& option : options_by_total_) least = std::min(least, known_total(option));
+    return least;
+  }
+  /// The same of csr, and of what has been timed.
+  double least_certain_total() const {
     double least = 1e30;
     for (const Option& option : options_by_total_)
-      if (&option != other) least = std::min(least, known_total(option));
+      if (option.is_csr() || option.timed()) least = std::min(least, known_total(option));
     return least;
   }
   double known_total(const Option& option) const {
@@ -319,19 +363,40 @@ class Chooser {
     return option.setup - (option.order != Ordering::none && reordered_ ? rcm_setup_ : 0);
   }
 
-  double margin(const Option& option) const {
-    return option.product < short_product * device_table(device_).launch ? promising_short : promising;
+  bool is_short(const Option& option) const { return option.product < short_product * device_table(device_).launch; }
+  double probe_seconds(double product) const { return Probe<V>::products(device_, product) * product; }
+
+  /// Whether an option is predicted to be so much better than csr, and than what has been timed, that it is believed.
+  bool is_far_ahead(const Option& option) const {
+    return (is_short(option) ? promising_short : promising) * known_total(option) < least_certain_total();
+  }
+
+  /// Whether what a trial may save is more than what it may cost in vain: predicted times are normally distributed,
+  /// what is certain is not.
+  bool is_worth_its_price(const Option& option) const {
+    if (device_.is_cpu()) return true;
+    const double deviation = (is_short(option) ? uncertainty_short : uncertainty) * products_ * option.expected;
+    const double ahead = (least_certain_total() - known_total(option)) / deviation;
+    const double density = std::exp(-ahead * ahead / 2) / std::sqrt(2 * std::numbers::pi);
+    const double chance = std::erfc(-ahead / std::numbers::sqrt2) / 2;
+    return deviation * (density + ahead * chance) > option.price * (1 - chance);
+  }
+
+  /// Whether a trial costs so little of the budget that even a poor prediction is put to the test.
+  bool is_cheap(const Option& option) const {
+    constexpr double cheap = 0.05, poor = 1.5;
+    return !device_.is_cpu() && option.price < cheap * budget_ && known_total(option) < poor * least_total();
   }
 
   void try_others() {
     int tried = 0;
     for (Option& option : options_by_total_) {
       if (option.is_csr() || tried == max_tried) continue;
-      if (known_total(option) > close * least_total()) continue;
+      option.price = setup_left(option) + probe_seconds(option.expected);
+      if (!is_cheap(option) && (known_total(option) > close * least_total() || !is_worth_its_price(option))) continue;
       Candidate& candidate = info_.candidates[option.candidate];
-      option.price = setup_left(option) + probe_products * option.expected;
       if (in_vain() + option.price > budget_) {
-        if (margin(option) * known_total(option) < least_total(&option)) {
+        if (is_far_ahead(option)) {
           committed_ = &option;
           say(option, "is taken on its prediction");
           return;
@@ -359,6 +424,7 @@ class Chooser {
       if (!best || option.built.product_seconds < best->built.product_seconds) best = &option;
     }
     if (committed_ || !csr || !other) return;
+    if (!device_.is_cpu() && !is_short(*csr)) return;  // a GPU's clock is good enough
     double &one = csr->built.product_seconds, &two = other->built.product_seconds;
     if (std::max(one, two) > close * std::min(one, two)) return;
     constexpr double products_per_round = 8;  // of both
@@ -393,8 +459,11 @@ class Chooser {
     probe();  // its vectors are nobody's in particular
     const Stopwatch watch;
     Candidate& candidate = info_.candidates[option.candidate];
-    // A set-up that takes longer than there is time for is given up, where it lets itself be.
-    const double allowed = option.is_csr() ? 1e30 : budget_ - in_vain();
+    // A set-up that takes longer than there is time for is given up, where it lets itself be; one that promises much
+    // only when it has taken all that there is to gain.
+    double allowed = option.is_csr() ? 1e30 : budget_ - in_vain();
+    if (!option.is_csr() && is_far_ahead(option))
+      allowed = std::max(allowed, least_certain_total() - products_ * option.expected);
     bool late = false;
     const Progress patience = [&](double share) {
       late = watch.seconds() > allowed;

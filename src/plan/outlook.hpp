@@ -20,7 +20,9 @@ class SourceOutlook final : public Outlook {
   const AccessFacts& access() const override { return access_for(device, stored_.source); }
   const BlockFacts& blocks() const override { return ::weft::blocks(stored_.source); }
   BallFacts balls(int block, Index nodes) const override { return ::weft::balls(stored_.source, block, nodes); }
-  bool parts_are_known() const override { return stored_.partition || stored_.coordinates; }
+  KnownParts known_parts() const override {
+    return stored_.partition ? KnownParts::partition : stored_.coordinates ? KnownParts::coordinates : KnownParts::none;
+  }
 
  private:
   const Stored<V>& stored_;
@@ -46,7 +48,7 @@ class BandOutlook final : public Outlook {
   const AccessFacts& access() const override { return access_; }
   const BlockFacts& blocks() const override { return now_.blocks(); }
   BallFacts balls(int block, Index nodes) const override { return now_.balls(block, nodes); }
-  bool parts_are_known() const override { return now_.parts_are_known(); }
+  KnownParts known_parts() const override { return now_.known_parts(); }
   bool reordered() const override { return true; }
 
  private:

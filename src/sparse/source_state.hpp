@@ -45,6 +45,7 @@ struct AccessFacts {
   double entry_requests = 0, entry_sectors = 0;
   /// The same where each lane takes a row, and of some 2048 rows.
   double row_requests = 0, row_sectors = 0;
+  double densest_rows = 0;   ///< entries per row of the 2048 rows that have most
   double packed_bits = 0;    ///< per place of a slice, for columns as bro-sell packs them
   double narrow_slices = 0;  ///< share of slices whose columns span less than 2^16
 };

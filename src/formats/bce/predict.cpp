@@ -55,7 +55,7 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   fetch_by_rows(outlook, work);
   prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
   prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 150, .passes = 20} : SetupCosts{.launches = 120, .passes = 13}, outlook);
+      cpu ? SetupCosts{.launches = 150, .passes = 20} : SetupCosts{.launches = 107, .passes = 11, .row = 35}, outlook);
   prediction.bytes = static_cast<std::size_t>(stored);
   return {prediction};
 }

@@ -42,7 +42,7 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   work.requests /= in_block;
   prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
   prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 100, .passes = 20} : SetupCosts{.launches = 180, .passes = 20}, outlook);
+      cpu ? SetupCosts{.launches = 100, .passes = 20} : SetupCosts{.launches = 200, .passes = 10, .row = 13}, outlook);
   prediction.bytes = static_cast<std::size_t>(stored);
   return {prediction};
 }

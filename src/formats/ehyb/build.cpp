@@ -35,6 +35,7 @@ std::unique_ptr<Operator<V>> build_with(const MatrixSource<V>& source, const Blo
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  if (!options.device.is_cpu()) source.state().on_device(options.device);  // blocks are found sooner there
   return build_with(source, choose_block(source, options), options);
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/timer.hpp"
+#include "facts/device_facts.hpp"
 #include "facts/source_facts.hpp"
 #include "formats/ehyb/values.cuh"
 #include "order/partition/coordinates.hpp"
@@ -88,7 +89,12 @@ Array<Index> find_parts(const MatrixSource<V>& source, const PatternView& single
     if (options.times) options.times->partition += watch.seconds();
     return part_of;
   }
-  const bool symmetric = ::weft::symmetry(source).pattern_symmetric;
+  // Where all blocks are full, they have mirrors if the entries do, and there are fewer of them.
+  const DevicePattern blocks{options.device,        pattern.view().rows,    pattern.view().rows,
+                             pattern.count(),       pattern.view().offsets, nullptr,
+                             pattern.view().columns};
+  const bool symmetric = all_full ? facts::find_symmetry<V>(blocks, nullptr).pattern_symmetric
+                                  : ::weft::symmetry(source).pattern_symmetric;
   const Stopwatch watch;
   // Where all blocks are full and have a mirror, edges weigh the same, and nodes are the rows of the pattern.
   const bool by_pattern = all_full && symmetric;

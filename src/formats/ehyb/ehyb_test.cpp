@@ -233,6 +233,34 @@ TEST_P(EhybOnDevices, SetUpIsThatOfTheCpuBitByBit) {
   expect_same(built_on(mesh, options), built_for(mesh, limits_of<double>(GetParam().device), options));
 }
 
+/// Three nodes with blocks to nearly all others, of which one in 50 lacks an entry, and diagonal blocks.
+Csr<double> with_hubs(Index nodes, int block) {
+  std::vector<std::set<Index>> rows(static_cast<std::size_t>(nodes * block));
+  for (Index node = 0; node < nodes; ++node) {
+    const bool hub = node % (nodes / 3) == 1;
+    for (Index other = hub ? 0 : node; other < (hub ? nodes : node + 1); ++other)
+      for (int r = 0; r < block && (other % 7 != 3 || other == node); ++r)
+        for (int c = 0; c < block; ++c)
+          if (block == 1 || (other + r * c) % 50 != 4)
+            rows[static_cast<std::size_t>(node * block + r)].insert(other * block + c);
+  }
+  return matrix_of(nodes * block, nodes * block, rows);
+}
+
+TEST_P(EhybOnDevices, RowsOfThousandsOfBlocksAreThoseOfTheCpu) {
+  const weft::test::PlaceScope scope(GetParam());
+  for (const int block : {1, 3}) {
+    const Csr<double> matrix = with_hubs(1400, block);
+    for (const int cache : {4000, 300}) {
+      SCOPED_TRACE("block " + std::to_string(block) + ", cache " + std::to_string(cache));
+      BuildOptions options = options_of({{"parts", 7}, {"block", block}, {"cache", cache}}, GetParam().device);
+      const Storage<double> expected = built_for(matrix, limits_of<double>(GetParam().device), options);
+      options.partition = partition_of_rows(expected.caches, block);
+      ASSERT_NO_FATAL_FAILURE(expect_same(built_on(matrix, options), expected));
+    }
+  }
+}
+
 /// A point per row, or per node of so many.
 std::shared_ptr<const Coordinates> random_points(Index rows, int rows_per_point, int dimensions, unsigned seed) {
   weft::test::Dice dice(seed);

@@ -1,5 +1,6 @@
 #pragma once
 #include "facts/blocks.hpp"
+#include "facts/entry_tiles.cuh"
 #include "formats/column_groups.hpp"
 #include "formats/ehyb/setup.cuh"
 #include "simt/scan.cuh"
@@ -71,14 +72,25 @@ __global__ void __launch_bounds__(1024)
     }
     simt::atomic_add(found[0], 1);  // full
   };
-  for (Index i = simt::warp_id(); i < part.rows; i += threads / 32) {
-    Index so_far = 0;  // a table that is nearly full is given up: looking for a place would take long
+  // A table that is nearly full is given up: looking for a place would take long.
+  const auto too_many = [&] {
+    Index so_far = 0;
     if (simt::lane_id() == 0) so_far = simt::atomic_add(found[0], 0);
-    if (simt::shuffle(simt::full_mask, so_far, 0) > max) break;
+    return simt::shuffle(simt::full_mask, so_far, 0) > max;
+  };
+  constexpr Offset between_checks = 8 * 32;
+  bool given_up = false;
+  for (Index i = simt::warp_id(); i < part.rows && !given_up; i += threads / 32) {
     const Index node = caches.rows[part.row + i];
-    for (Offset e = pattern.offsets[node] + simt::lane_id(); e < pattern.offsets[node + 1]; e += 32) {
-      const Index column = pattern.columns[e];
-      if (!caches.own_place || caches.part_of[column] != self) add(column);
+    const Offset begin = pattern.offsets[node], end = pattern.offsets[node + 1];
+    for (Offset first = begin; first < end; first += 32) {
+      if ((first - begin) % between_checks == 0 && too_many()) {
+        given_up = true;
+        break;
+      }
+      const Offset e = first + simt::lane_id();
+      const Index column = e < end ? pattern.columns[e] : -1;
+      if (column >= 0 && (!caches.own_place || caches.part_of[column] != self)) add(column);
     }
   }
   simt::sync_block();
@@ -144,6 +156,21 @@ __global__ void ehyb_place_slices(Index slice_count, const Offset* entries, Slic
   slices[s] = slice;
 }
 
+/// Whether all rows of a node have all their entries in the block column.
+__device__ inline bool is_full(const PatternView& matrix, int block, Index node, Index column) {
+  if (block == 1) return true;
+  const Offset left = static_cast<Offset>(column) * block, last = left + block - 1;
+  for (int r = 0; r < block; ++r) {
+    const Offset row = static_cast<Offset>(node) * block + r, end = matrix.offsets[row + 1];
+    const Offset at = facts::lower_bound(matrix.columns, matrix.offsets[row], end, static_cast<Index>(left));
+    if (end - at < block || matrix.columns[at + block - 1] != last) return false;
+  }
+  return true;
+}
+
+/// Rows with more blocks than this are looked at by all lanes of a warp together.
+constexpr Offset max_lane_blocks = 1024;
+
 /// The columns of slices, a warp per slice. Guests are looked up in shared memory, if it has room for `max` of them,
 /// and in the device's if `max` is 0. Blocks that are not full, and columns that are not cached, are of the extra part.
 __global__ void __launch_bounds__(simt::block_threads)
@@ -178,15 +205,18 @@ __global__ void __launch_bounds__(simt::block_threads)
     const Slice slice = slices[part.slice + s];
     std::uint16_t* const columns = all_columns + slice.entry;
     Index k = 0;
-    if (s * slice_rows + lane < part.rows) {
-      const Index node = order[part.row + s * slice_rows + lane];
+    const bool live = s * slice_rows + lane < part.rows;
+    const Index node = live ? order[part.row + s * slice_rows + lane] : 0;
+    const Offset blocks_begin = live ? pattern.offsets[node] : 0, blocks_end = live ? pattern.offsets[node + 1] : 0;
+    const bool alone = blocks_end - blocks_begin <= max_lane_blocks;
+    if (alone && live) {
       Offset next[max_block], end[max_block];
       WEFT_UNROLL
       for (int r = 0; r < max_block; ++r) {
         next[r] = r < b ? matrix.offsets[static_cast<Offset>(node) * b + r] : 0;
         end[r] = r < b ? matrix.offsets[static_cast<Offset>(node) * b + r + 1] : 0;
       }
-      for (Offset i = pattern.offsets[node]; i < pattern.offsets[node + 1]; ++i) {
+      for (Offset i = blocks_begin; i < blocks_end; ++i) {
         const Index column = pattern.columns[i];
         const Offset right = (static_cast<Offset>(column) + 1) * b;
         bool full = true;  // b entries of each row are left of the next block
@@ -206,6 +236,23 @@ __global__ void __launch_bounds__(simt::block_threads)
         columns[place_in_slice(lane, k, slice_rows, slice.width, column_pack)] = static_cast<std::uint16_t>(place);
         ++k;
       }
+    }
+    for (unsigned left = simt::ballot(simt::full_mask, !alone); left != 0; left &= left - 1) {
+      const int owner = simt::first_set(left) - 1;
+      const Index its_node = simt::shuffle(simt::full_mask, node, owner);
+      const Offset end = simt::shuffle(simt::full_mask, blocks_end, owner);
+      Index filled = 0;
+      for (Offset first = simt::shuffle(simt::full_mask, blocks_begin, owner); first < end; first += 32) {
+        const Index column = first + lane < end ? pattern.columns[first + lane] : -1;
+        const Index place = column >= 0 && is_full(matrix, b, its_node, column) ? find(column) : -1;
+        const unsigned cached = simt::ballot(simt::full_mask, place >= 0);
+        const Index before = filled + simt::popcount(cached & ((1u << lane) - 1));
+        if (place >= 0)
+          columns[place_in_slice(owner, before, slice_rows, slice.width, column_pack)] =
+              static_cast<std::uint16_t>(place);
+        filled += simt::popcount(cached);
+      }
+      if (lane == owner) k = filled;
     }
     for (; k < slice.width; ++k)
       columns[place_in_slice(lane, k, slice_rows, slice.width, column_pack)] = static_cast<std::uint16_t>(part.cached);

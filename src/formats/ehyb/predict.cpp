@@ -19,10 +19,14 @@ constexpr PerWidth<Costs> cpu_costs{.f32 = {.stream = 0.9, .slot = 1.6, .row = 2
 constexpr PerWidth<Costs> cpu_block_costs{.f32 = {.stream = 0.9, .slot = 1.6, .row = 3.7, .start = 15},
                                           .f64 = {.stream = 0.9, .slot = 1, .row = 5.3, .start = 15}};
 constexpr double padding = 1.03;
+/// Larger parts are judged by balls of this size: growing larger ones takes milliseconds.
+constexpr Index max_ball_nodes = 8192;
 
-/// Launches and passes over the nodes' graph that finding the parts takes on a GPU.
-constexpr SetupCosts partition_costs{.launches = 2200, .passes = 150};
+/// Launches, and random reads per node and edge of the graph, that finding the parts takes on a GPU.
+constexpr double search_launches = 1800, search_node = 1600, search_edge = 40;
 constexpr double cpu_partition_passes = 250;
+/// The same where the nodes are halved by coordinates: mostly bringing these, so by nodes.
+constexpr double halving_launches = 450, halving_seconds_per_node = 7e-9;
 
 std::string reason_against(const Outlook& outlook) {
   const RowLengths& rows = outlook.rows();
@@ -39,6 +43,21 @@ std::string reason_against(const Outlook& outlook) {
   constexpr Index enough_rows = 1 << 15;
   if (!outlook.device.is_cpu() && rows.rows < enough_rows) return "its rows are too few for parts that keep a GPU busy";
   return "";
+}
+
+double seconds_to_find_parts(const Outlook& outlook, Index nodes, double entries_per_block) {
+  const bool cpu = outlook.device.is_cpu();
+  switch (outlook.known_parts()) {
+    case KnownParts::partition:
+      return 0;
+    case KnownParts::coordinates:
+      return cpu ? 0 : halving_launches * outlook.table.launch + halving_seconds_per_node * nodes;
+    case KnownParts::none:
+      break;
+  }
+  if (cpu) return setup_seconds_for({.passes = cpu_partition_passes}, outlook) / entries_per_block;
+  return search_launches * outlook.table.launch +
+         outlook.table.sector * (search_node * nodes + search_edge * outlook.entries() / entries_per_block);
 }
 
 }  // namespace
@@ -72,18 +91,14 @@ std::vector<Prediction> predict(const Outlook& outlook) {
     prediction.bytes = static_cast<std::size_t>(stored);
   };
   prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 200, .passes = 45} : SetupCosts{.launches = 300, .passes = 30}, outlook);
-  if (!outlook.parts_are_known() && shape.parts > 1) {
-    const double search =
-        setup_seconds_for(cpu ? SetupCosts{.passes = cpu_partition_passes} : partition_costs, outlook) / in_block;
-    prediction.setup_seconds += cpu ? search : std::max(search, partition_costs.launches * outlook.table.launch);
-  }
+      cpu ? SetupCosts{.launches = 200, .passes = 45} : SetupCosts{.launches = 220, .passes = 12, .row = 380}, outlook);
+  if (shape.parts > 1) prediction.setup_seconds += seconds_to_find_parts(outlook, nodes, in_block);
   predict_with(0, 0);
   if (shape.parts <= 1) return {prediction};
   // Growing balls takes longer than the other facts.
   if (outlook.total(prediction) > outlook.to_beat)
     return {{.against = "it takes too long even if its parts had no guests"}};
-  const BallFacts ball = outlook.balls(block, own);
+  const BallFacts ball = outlook.balls(block, cpu ? own : std::min(own, max_ball_nodes));
   if (ball.spreads) return {{.against = "its rows have neighbours all over the matrix, whatever the parts"}};
   // Neighbours are a surface.
   const double guests = ball.nodes > 0 ? ball.neighbours * std::cbrt(std::pow(own / ball.nodes, 2)) : 0;

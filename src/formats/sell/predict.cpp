@@ -67,7 +67,7 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   }
   prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
   prediction.setup_seconds = setup_seconds_for(
-      cpu ? SetupCosts{.launches = 100, .passes = 12} : SetupCosts{.launches = 100, .passes = 6}, outlook);
+      cpu ? SetupCosts{.launches = 100, .passes = 12} : SetupCosts{.launches = 100, .passes = 5, .row = 27}, outlook);
   prediction.bytes = static_cast<std::size_t>(stored);
   return {prediction};
 }
