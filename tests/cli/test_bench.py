@@ -109,6 +109,17 @@ def test_without_cold_nothing_is_timed_cold(succeed):
     assert "cold" not in succeed("bench", "gen:poisson2d:9", "--formats", "csr", "--no-cold", *FAST)
 
 
+def test_plans_from_the_device_need_one_with_a_memory_of_its_own(succeed, refuse):
+    assert "--device gpu" in refuse(2, "bench", "gen:poisson2d:9", "--from-device")
+    if "emulator" not in [one["device"] for one in json.loads(succeed("doctor", "--json"))["devices"]]:
+        pytest.skip("no emulator")
+    text = succeed("bench", "gen:elasticity3d:4", "gen:tall:500", "--from-device", "--device", "emulator", "--json", "-", *FAST)
+    for case in json.loads(text)["cases"]:
+        assert "auto" in [one["name"] for one in case["measurements"]]
+        for one in case["measurements"]:
+            assert one["failure"] is None and one["correct"], one["name"]
+
+
 def test_csv_has_a_line_for_each_measurement(succeed, tmp_path):
     text = succeed("bench", "gen:poisson2d:20", "--formats", "csr,coo", "--csv", "results.csv", *FAST)
     assert "GFLOP/s" in text

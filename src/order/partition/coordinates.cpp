@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "core/parallel.hpp"
 #include "order/partition/multilevel/rules.hpp"
@@ -10,6 +11,7 @@
 namespace weft::ordering {
 namespace {
 
+using multilevel::Coordinate;
 using multilevel::max_coordinate;
 using multilevel::Point;
 
@@ -22,25 +24,29 @@ Offset count_of(const Coordinates& coordinates) {
 
 /// Smallest and largest coordinates, halved: their difference is always finite.
 struct Box {
-  double low[max_dimensions], high[max_dimensions];
+  double low[max_dimensions] = {}, high[max_dimensions] = {};
 
   explicit Box(const Coordinates& coordinates) {
     const int dimensions = coordinates.dimensions;
-    const Offset count = count_of(coordinates), ranges = (count + point_grain - 1) / point_grain;
-    for (int d = 0; d < dimensions; ++d) {
-      std::vector<double> lows(static_cast<std::size_t>(ranges)), highs(lows.size());
-      parallel_ranges(count, point_grain, [&](Offset begin, Offset end) {
-        double least = coordinates.points[begin * dimensions + d], most = least;
-        for (Offset i = begin + 1; i < end; ++i) {
-          least = std::min(least, coordinates.points[i * dimensions + d]);
-          most = std::max(most, coordinates.points[i * dimensions + d]);
+    const Offset count = count_of(coordinates);
+    if (count == 0) return;
+    const double* const points = coordinates.points.data();
+    for (int d = 0; d < dimensions; ++d) low[d] = high[d] = points[d] / 2;
+    std::mutex mutex;
+    parallel_ranges(count, point_grain, [&](Offset begin, Offset end) {
+      double lowest[max_dimensions], highest[max_dimensions];
+      for (int d = 0; d < dimensions; ++d) lowest[d] = highest[d] = points[begin * dimensions + d];
+      for (Offset i = begin + 1; i < end; ++i)
+        for (int d = 0; d < dimensions; ++d) {
+          lowest[d] = std::min(lowest[d], points[i * dimensions + d]);
+          highest[d] = std::max(highest[d], points[i * dimensions + d]);
         }
-        lows[begin / point_grain] = least;
-        highs[begin / point_grain] = most;
-      });
-      low[d] = count == 0 ? 0 : *std::ranges::min_element(lows) / 2;
-      high[d] = count == 0 ? 0 : *std::ranges::max_element(highs) / 2;
-    }
+      const std::lock_guard lock(mutex);
+      for (int d = 0; d < dimensions; ++d) {
+        low[d] = std::min(low[d], lowest[d] / 2);
+        high[d] = std::max(high[d], highest[d] / 2);
+      }
+    });
   }
 
   double longest_side(int dimensions) const {
@@ -105,12 +111,13 @@ Array<Point> points_of_nodes(const Coordinates& coordinates, Index rows, int blo
   const double side = box.longest_side(dimensions);
   const Offset count = count_of(coordinates);
   const Offset rows_per_point = count == 0 ? 1 : (Offset(rows) + count - 1) / count;
-  Array<Point> points(static_cast<std::size_t>(nodes_of(rows, block)), Point{});
-  if (!(side > 0)) return points;
+  Array<Point> points(static_cast<std::size_t>(nodes_of(rows, block)));
   parallel_for(static_cast<Offset>(points.size()), point_grain, [&](Offset node) {
+    Point point{};
     const double* const from = coordinates.points.data() + node * block / rows_per_point * dimensions;
-    for (int d = 0; d < dimensions; ++d)
-      points[node][d] = static_cast<Index>(std::lround((from[d] / 2 - box.low[d]) / side * max_coordinate));
+    for (int d = 0; d < dimensions && side > 0; ++d)
+      point[d] = static_cast<Coordinate>((from[d] / 2 - box.low[d]) / side * max_coordinate + 0.5);
+    points[node] = point;
   });
   return points;
 }

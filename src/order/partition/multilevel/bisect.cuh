@@ -6,12 +6,13 @@
 // Coordinates and halving. For gpu.cu only.
 namespace weft::WEFT_SIMT_NAMESPACE::multilevel {
 
+using ::weft::ordering::multilevel::Coordinate;
 using ::weft::ordering::multilevel::dimensions;
 using ::weft::ordering::multilevel::NodesOnDevice;
 
 /// As ::weft::ordering::multilevel::Point.
-struct alignas(16) Point {
-  Index at[dimensions];
+struct alignas(8) Point {
+  Coordinate at[dimensions];
 };
 
 /// Each node goes to the middle of itself and its neighbours.
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(block_threads) smooth_points(GraphView graph, 
     ++count;
   });
   Point middle;
-  for (int d = 0; d < dimensions; ++d) middle.at[d] = static_cast<Index>(sum[d] / count);
+  for (int d = 0; d < dimensions; ++d) middle.at[d] = static_cast<Coordinate>(sum[d] / count);
   to[node] = middle;
 }
 

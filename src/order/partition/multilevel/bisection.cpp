@@ -181,25 +181,26 @@ class Bisection {
 
 Array<Point> distances(const NodeGraph& graph) {
   const auto nodes = static_cast<std::size_t>(graph.nodes);
-  Array<Point> points(nodes, Point{});
+  Array<Point> points(nodes);
   if (graph.nodes == 0) return points;
-  Array<Index> distance(nodes);
+  std::array<Array<Index>, dimensions> distances;
   Array<Index> nearest(nodes, std::numeric_limits<Index>::max());  // to a start so far
-  Index start = search(graph, 0, distance);
+  for (Array<Index>& distance : distances) distance = Array<Index>(nodes);
+  Index start = search(graph, 0, distances[0]);
   Index longest = 0;
-  for (int d = 0; d < dimensions; ++d) {
+  for (Array<Index>& distance : distances) {
     longest = std::max(longest, distance[search(graph, start, distance)]);
-    for (std::size_t node = 0; node < nodes; ++node) {
-      points[node][d] = distance[node];
+    for (std::size_t node = 0; node < nodes; ++node)
       if (distance[node] != unreached) nearest[node] = std::min(nearest[node], distance[node]);
-    }
     start = static_cast<Index>(std::ranges::max_element(nearest) - nearest.begin());
   }
   // What cannot be reached from a start is twice as far as anything else.
   const Offset scale = 2 * Offset(longest) + 2;
-  for (Point& point : points)
-    for (Index& coordinate : point)
-      coordinate = static_cast<Index>((coordinate == unreached ? scale : coordinate) * max_coordinate / scale);
+  for (std::size_t node = 0; node < nodes; ++node)
+    for (int d = 0; d < dimensions; ++d) {
+      const Index distance = distances[d][node];
+      points[node][d] = static_cast<Coordinate>((distance == unreached ? scale : distance) * max_coordinate / scale);
+    }
   return points;
 }
 

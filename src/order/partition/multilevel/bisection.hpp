@@ -4,15 +4,17 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "order/partition/methods.hpp"
 
 namespace weft::ordering::multilevel {
 
 constexpr int dimensions = 4;
-/// Where a node is: whole numbers from 0 to max_coordinate.
-using Point = std::array<Index, dimensions>;
-constexpr Index max_coordinate = (1 << 15) - 1;
+/// Where a node is: whole numbers from 0 to max_coordinate. Eight bytes, since points travel to the device.
+using Coordinate = std::int16_t;
+using Point = std::array<Coordinate, dimensions>;
+constexpr Index max_coordinate = std::numeric_limits<Coordinate>::max();
 
 /// Coordinates for the nodes of a small graph: their distances from four nodes, each as far as can be from those
 /// before. Scaled to max_coordinate.

@@ -427,7 +427,7 @@ class HostSteps {
           for (int d = 0; d < dimensions; ++d) sum[d] += points[neighbour][d];
           ++count;
         });
-        for (int d = 0; d < dimensions; ++d) next[node][d] = static_cast<Index>(sum[d] / count);
+        for (int d = 0; d < dimensions; ++d) next[node][d] = static_cast<Coordinate>(sum[d] / count);
       });
       points = std::move(next);
     }
