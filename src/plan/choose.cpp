@@ -55,12 +55,11 @@ class Chooser {
     info_.budget_seconds = budget_;
     const std::string key = options_.remember ? what_it_depends_on() : "";
     if (!key.empty() && recall(key)) return repeat();
-    // On a GPU csr has many variants. Where another format is predicted to be the soonest done, the others of csr wait
-    // until that has turned out to be wrong.
-    const bool other_first = !device_.is_cpu() && !contenders_.empty() && !contenders_.front().is_csr();
-    try_csr(other_first ? 1 : max_csr_variants);
+    // On a GPU csr has many variants. Where another format is expected to be done sooner than the next of them, the
+    // rest wait until that has turned out to be wrong.
+    const bool all_tried = try_csr(After::others);
     try_others();
-    if (other_first && !committed_ && contenders_.csr_is_fastest()) try_csr(max_csr_variants);
+    if (!all_tried && !committed_ && contenders_.csr_is_fastest()) try_csr(After::nothing);
     compare_again();
     Chosen<V> chosen = finish();
     if (!key.empty()) keep(key);
@@ -239,26 +238,35 @@ class Chooser {
     if (!choice.timed.empty()) keep_choice(device_, key, choice);  // else predictions alone decided, as they will again
   }
 
-  /// csr's best variants by prediction, `max_count` with those that have been timed already. They need no conversion,
-  /// so each costs little more than the products that time it.
-  void try_csr(int max_count) {
+  enum class After { nothing, others };
+
+  /// csr's best variants by prediction. They need no conversion, so each costs little more than the products that time
+  /// it. With After::others all but the first come after formats that are expected to be done sooner; returns false if
+  /// some are left for that reason.
+  bool try_csr(After after) {
     int count = 0;
     double best = 0;
+    bool all_tried = true;
     for (Contender<V>& one : contenders_) {
       if (!one.is_csr()) continue;
       if (best == 0) best = one.product;
       // Short products are predicted less well.
       const double near = contenders_.is_short(one) ? close * close : close;
-      if (count == max_count || one.product > near * best) break;
+      if (count == max_csr_variants || one.product > near * best) break;
       ++count;
       if (one.timed()) continue;
+      if (after == After::others && count > 1 && contenders_.another_is_sooner_done_than(one)) {
+        all_tried = false;
+        break;
+      }
       one.price = contenders_.probe_seconds(one.product);
       if (count * one.price > csr_share * budget_ || contenders_.in_vain() + one.price > budget_) break;
       try_out(one);
+      contenders_.correct_predictions();
     }
     if (contenders_.fastest_timed_csr()) budget_ = budget_share * products_ * contenders_.min_csr_seconds();
     info_.budget_seconds = budget_;
-    contenders_.correct_predictions();
+    return all_tried;
   }
 
   void try_others() {

@@ -108,14 +108,19 @@ class Contenders {
              return !one.timed() || one.built.product_seconds >= csr->built.product_seconds;
            });
   }
-  /// What the facts do not tell of a matrix, csr's time does, a little: other formats are off the same way.
+  /// Whether a format other than csr that has not been tried is expected to be done sooner.
+  bool another_is_sooner_done_than(const Contender<V>& csr) const {
+    return std::ranges::any_of(
+        all_, [&](const Contender<V>& one) { return !one.is_csr() && !one.timed() && total(one) < total(csr); });
+  }
+  /// What the facts do not tell of a matrix, csr's time does, a little: other formats are off the same way, and csr's
+  /// other variants more so.
   void correct_predictions() {
     const Contender<V>* const csr = fastest_timed_csr();
     if (!csr) return;
     const double error = std::clamp(csr->built.product_seconds / csr->product, 0.67, 1.5);
-    const double factor = std::pow(error, device_.is_cpu() ? 1 : shared_error);
     for (Contender<V>& one : all_)
-      if (!one.is_csr()) one.expected = factor * one.product;
+      if (!one.timed()) one.expected = one.product * std::pow(error, shared_error(one));
   }
 
   /// What has been spent on all but the best so far: as it was predicted, so that the next choice does not depend on
@@ -174,9 +179,14 @@ class Contenders {
   static constexpr double promising = 1.2, promising_short = 1.25;
   static constexpr double short_product = 3;  // launches
   static constexpr double tie = 1.03, tie_short = 1.08;
-  // Of predicted times on a GPU (bench/NOTES.md): their standard deviation, as a share of them, and the power of csr's
-  // error that others share.
-  static constexpr double uncertainty = 0.12, uncertainty_short = 0.2, shared_error = 0.25;
+  // The standard deviation of predicted times on a GPU, as a share of them (bench/NOTES.md).
+  static constexpr double uncertainty = 0.12, uncertainty_short = 0.2;
+
+  /// The power of csr's error that it shares.
+  double shared_error(const Contender<V>& one) const {
+    if (device_.is_cpu()) return 1;
+    return one.is_csr() ? 0.5 : 0.25;
+  }
 
   bool is_short(double product) const { return product < short_product * device_table(device_).launch; }
 

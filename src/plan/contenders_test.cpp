@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string_view>
 
 namespace weft {
@@ -21,7 +22,7 @@ Contender<double> contender(std::string_view format, double setup, double produc
 }
 
 struct Field {
-  Field() : all(Device::cpu(), products) {
+  explicit Field(Device device = Device::cpu()) : all(device, products) {
     all.add(contender("csr", 0, 2));
     all.add(contender("sell", 100, 1));
     all.add(contender("bce", 500, 1.1));
@@ -70,6 +71,24 @@ TEST(Contenders, LearnFromTheTimeOfCsr) {
   field.time("csr", 200);  // the machine did something else
   field.all.correct_predictions();
   EXPECT_DOUBLE_EQ(field["sell"].expected, 1.5e-3);
+}
+
+TEST(Contenders, KnowWhetherAnotherFormatIsSoonerDoneThanAVariantOfCsr) {
+  Field field;
+  EXPECT_TRUE(field.all.another_is_sooner_done_than(field["csr"]));
+  field.time("sell", 3);  // what has been tried is known
+  EXPECT_TRUE(field.all.another_is_sooner_done_than(field["csr"])) << "bce";
+  field["bce"].excluded = true;
+  EXPECT_FALSE(field.all.another_is_sooner_done_than(field["csr"]));
+}
+
+TEST(Contenders, OnAGpuLearnMoreAboutOtherVariantsThanAboutOtherFormats) {
+  Field field(Device::gpu());
+  field.all.add(contender("csr", 0, 2.1));
+  field.time("csr", 2.42);
+  field.all.correct_predictions();
+  EXPECT_NEAR(field["sell"].expected, 1e-3 * std::pow(1.21, 0.25), 1e-12);
+  EXPECT_NEAR(std::prev(field.all.end())->expected, 2.1e-3 * 1.1, 1e-12);
 }
 
 TEST(Contenders, CountAsInVainWhatWasSpentOnAllButTheBest) {

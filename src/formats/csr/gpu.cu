@@ -214,6 +214,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
 
 template <Value V>
 std::unique_ptr<Operator<V>> build(const MatrixSource<V>& source, const BuildOptions& options) {
+  source.state().on_device(options.device);  // before facts are needed, which are then found there
   if (source.nonzeros() > max_entries_of_32_bits)
     return std::make_unique<GpuOperator<V, Offset>>(source, source.state().offsets64(options.device), options);
   return std::make_unique<GpuOperator<V, std::uint32_t>>(source, source.state().offsets32(options.device), options);
