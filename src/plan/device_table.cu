@@ -4,6 +4,7 @@
 #include <weft/buffer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/timer.hpp"
@@ -16,12 +17,18 @@ namespace {
 
 using ::weft::simt::block_threads;
 
-__global__ void do_nothing() {}
-
 /// Writes only if the words add up to an unlikely number, so that the loads are not dropped.
 __device__ void keep_alive(unsigned sum, unsigned* sink) {
   if (sum == 0x9E3779B9u) *sink = sum;
 }
+
+/// As large as the parameters of a product, which are sent with each launch.
+struct Parameters {
+  const unsigned* numbers[16];
+};
+
+/// Nothing but being there, on every multiprocessor, as a product is.
+__global__ void __launch_bounds__(block_threads) do_nothing(Parameters /*of nothing*/) {}
 
 __global__ void __launch_bounds__(block_threads) fill_words(std::size_t count, unsigned* words) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
@@ -66,20 +73,37 @@ class Meter {
  public:
   explicit Meter(Device device) : device_(device), timer_(device) {}
 
+  /// The median seconds of one `work` among a few groups of `group`: for what varies by itself, as launches do.
+  template <class Work>
+  double typical_seconds(int group, Work&& work) {
+    constexpr int repeats = 15;
+    std::array<double, repeats> found;
+    seconds(group, work);  // warms up
+    for (double& one : found) one = seconds_of_group(group, work);
+    std::ranges::nth_element(found, found.begin() + repeats / 2);
+    return found[repeats / 2];
+  }
+
   /// The least seconds of one `work` among a few groups of `group`.
   template <class Work>
   double seconds(int group, Work&& work) {
     double least = 1e30;
     for (int repeat = 0; repeat < 6; ++repeat) {
-      timer_.start();
-      for (int i = 0; i < group; ++i) work();
-      timer_.stop();
-      if (repeat > 0) least = std::min(least, timer_.seconds() / group);  // the first warms up
+      const double found = seconds_of_group(group, work);
+      if (repeat > 0) least = std::min(least, found);  // the first warms up
     }
     return least;
   }
 
  private:
+  template <class Work>
+  double seconds_of_group(int group, Work&& work) {
+    timer_.start();
+    for (int i = 0; i < group; ++i) work();
+    timer_.stop();
+    return timer_.seconds() / group;
+  }
+
   Device device_;
   Timer timer_;
 };
@@ -92,7 +116,9 @@ DeviceTable measure(Device device) {
   DeviceTable found;
   found.cache_bytes = static_cast<double>(std::max<std::int64_t>(info.l2_bytes, 1 << 20));
   Meter meter(device);
-  found.launch = meter.seconds(32, [] { simt::launch(WEFT_KERNEL(do_nothing), 1, 32, 0, {}); });
+  const auto multiprocessors = static_cast<unsigned>(info.multiprocessors);
+  found.launch = meter.typical_seconds(
+      32, [&] { simt::launch(WEFT_KERNEL(do_nothing), multiprocessors, block_threads, 0, {}, Parameters{}); });
 
   // Far more than the cache holds, but never more than an eighth of the memory.
   const std::size_t bytes = std::min<std::size_t>(static_cast<std::size_t>(16 * found.cache_bytes),
@@ -100,7 +126,7 @@ DeviceTable measure(Device device) {
                             256 * 256;
   const std::size_t small = static_cast<std::size_t>(found.cache_bytes / 2) / 256 * 256;
   DeviceBuffer<unsigned> words(device, bytes / sizeof(unsigned)), sink(device, 1);
-  const auto blocks = static_cast<unsigned>(info.multiprocessors * 8);
+  const unsigned blocks = 8 * multiprocessors;
   simt::launch(WEFT_KERNEL(fill_words), blocks, block_threads, 0, {}, words.size(), words.data());
   const unsigned* const from = std::as_const(words).data();
   const auto read = [&](std::size_t some) {

@@ -93,23 +93,44 @@ __global__ void __launch_bounds__(block_threads) bce_fill(Filling<V> filling) {
   }
   simt::sync_block();
 
-  const auto put = [&](Offset to, Offset from) {
-    if (filling.csr_columns) filling.columns[to] = from < 0 ? -1 : filling.csr_columns[from];
-    filling.values[to] = from < 0 ? V(0) : filling.csr_values[from];
-  };
+  // Columns come in groups of as many as lie together, all alike but for the last few. A thread loads several of its
+  // places before it stores the first, so that their loads are on their way together.
+  constexpr int steps = 4;
   const Index width = filling.widths[s];
   Offset position = filling.positions[s];
-  for (Index column = 0, together = 0; column < width; column += together) {
-    together = ::weft::bce::columns_together(filling.threads[s], filling.group, width - column);
+  for (Index column = 0; column < width;) {
+    const Index together = ::weft::bce::columns_together(filling.threads[s], filling.group, width - column);
+    const Index groups = (width - column) / together;
     const int shift = simt::first_set(static_cast<std::uint32_t>(together)) - 1;
-    for (int at = thread; at < rows << shift; at += block_threads) {
-      const Offset begin = begins[at >> shift], end = ends[at >> shift];
-      const Offset from = begin + column + (at & (together - 1));
-      put(position + at, from < end ? from : -1);
+    const int places = rows << shift;
+    for (int at = thread; at < places; at += block_threads) {
+      const Offset begin = begins[at >> shift] + column + (at & (together - 1)), end = ends[at >> shift];
+      for (Index group = 0; group < groups; group += steps) {
+        Index columns[steps];
+        V values[steps];
+        WEFT_UNROLL
+        for (int step = 0; step < steps; ++step) {
+          const Offset from = begin + static_cast<Offset>(group + step) * together;
+          const bool there = from < end && group + step < groups;
+          columns[step] = there && filling.csr_columns ? simt::load_readonly(filling.csr_columns + from) : -1;
+          values[step] = there ? simt::load_readonly(filling.csr_values + from) : V(0);
+        }
+        WEFT_UNROLL
+        for (int step = 0; step < steps; ++step) {
+          if (group + step >= groups) break;
+          const Offset to = position + static_cast<Offset>(group + step) * places + at;
+          if (filling.csr_columns) filling.columns[to] = columns[step];
+          filling.values[to] = values[step];
+        }
+      }
     }
-    position += rows << shift;
+    column += groups * together;
+    position += static_cast<Offset>(groups) * places;
   }
-  for (Offset to = position + thread; to < filling.positions[s + 1]; to += block_threads) put(to, -1);
+  for (Offset to = position + thread; to < filling.positions[s + 1]; to += block_threads) {
+    if (filling.csr_columns) filling.columns[to] = -1;
+    filling.values[to] = V(0);
+  }
 }
 
 /// The rows that must be cut, ascending.

@@ -71,6 +71,7 @@ static __global__ void __launch_bounds__(simt::block_threads)
 }
 
 constexpr int fill_lanes = 4;  // threads that copy a row: they find 4 neighbours in csr and in a group
+constexpr int fill_steps = 4;  // entries that a thread loads before it stores the first
 
 /// Copies the entries to their places, and padding after each row. Without columns, only values are written.
 template <class V>
@@ -99,12 +100,22 @@ __global__ void __launch_bounds__(simt::block_threads)
     else
       reinterpret_cast<Index*>(narrow)[place] = column;
   };
-  for (auto k = static_cast<Index>(thread % fill_lanes); k < slice.width; k += fill_lanes) {
-    const Offset place = place_in_slice(row_in_slice, k, shape.slice_rows, slice.width, shape.group);
-    if (k < end - begin)
-      set(place, columns ? source.columns[begin + k] : 0, source.values[begin + k]);
-    else if (columns)
-      set(place, padding_column<Index>, V(0));
+  const auto length = static_cast<Index>(end - begin);
+  for (auto first = static_cast<Index>(thread % fill_lanes); first < slice.width; first += fill_steps * fill_lanes) {
+    Index column[fill_steps];
+    V value[fill_steps];
+    WEFT_UNROLL
+    for (int step = 0; step < fill_steps; ++step) {
+      const Index k = first + step * fill_lanes;
+      column[step] = k < length ? columns ? simt::load_readonly(source.columns + begin + k) : 0 : padding_column<Index>;
+      value[step] = k < length ? simt::load_readonly(source.values + begin + k) : V(0);
+    }
+    WEFT_UNROLL
+    for (int step = 0; step < fill_steps; ++step) {
+      const Index k = first + step * fill_lanes;
+      if (k < length || (columns && k < slice.width))
+        set(place_in_slice(row_in_slice, k, shape.slice_rows, slice.width, shape.group), column[step], value[step]);
+    }
   }
   // What rounds the slice up to where the next may begin.
   const Offset used = static_cast<Offset>(slice.width) * shape.slice_rows;
