@@ -15,6 +15,8 @@ constexpr Index rows_per_entry_of_run = 2;
 constexpr Index distances_to_judge_by = 32;
 /// ... have fewer than one of so many of their entries in runs.
 constexpr Offset hopeless_share = 4;
+/// A run takes its places, but no more than 1 / so much of the time of a column that is gathered.
+constexpr Index runs_per_column = 2;
 constexpr Index nothing_left = std::numeric_limits<Index>::max();
 
 }  // namespace
@@ -53,7 +55,7 @@ template <Value V>
 bool SliceCut::into_runs(const Csr<V>& matrix, const SliceRows& rows) {
   clear(rows.places);
   // The rows are gone through side by side, by ascending distance from the diagonal.
-  Offset next[max_rows_of_run], end[max_rows_of_run], seen = 0;
+  Offset next[max_rows_of_run], end[max_rows_of_run], seen = 0, longest = 0;
   Index distance[max_rows_of_run];
   const auto look = [&](int i) {
     distance[i] = next[i] < end[i] ? matrix.columns[next[i]] - rows.first - i : nothing_left;
@@ -61,11 +63,12 @@ bool SliceCut::into_runs(const Csr<V>& matrix, const SliceRows& rows) {
   for (int i = 0; i < rows.places; ++i) {
     next[i] = i < rows.count ? matrix.offsets[rows.first + i] : 0;
     end[i] = i < rows.count ? matrix.offsets[rows.first + i + 1] : 0;
+    longest = std::max(longest, end[i] - next[i]);
     look(i);
   }
   for (Index looked = 1;; ++looked) {
     const Index nearest = *std::min_element(distance, distance + rows.places);
-    if (nearest == nothing_left) return in_runs > 0;
+    if (nearest == nothing_left) break;
     std::uint32_t mask = 0;
     for (int i = 0; i < rows.places; ++i) mask |= static_cast<std::uint32_t>(distance[i] == nearest) << i;
     const int found = std::popcount(mask);
@@ -84,6 +87,8 @@ bool SliceCut::into_runs(const Csr<V>& matrix, const SliceRows& rows) {
     }
     if (looked == distances_to_judge_by && in_runs * hopeless_share < seen) return false;
   }
+  const auto runs = static_cast<Offset>(full.size() + partial.size());
+  return runs + runs_per_column * Offset(*std::ranges::max_element(left)) < runs_per_column * longest;
 }
 
 template <Value V>

@@ -36,8 +36,8 @@ struct SliceCut {
   /// Nothing but entries in no run; `order` may be empty.
   template <Value V>
   void without_runs(const Csr<V>& matrix, const Array<Index>& order, const SliceRows& rows);
-  /// At most max_rows_of_run rows, which are not sorted. Returns false, half done, when the slice has too few runs to
-  /// be worth it.
+  /// At most max_rows_of_run rows, which are not sorted. Returns false, perhaps half done, when the slice has too few
+  /// runs to be worth it.
   template <Value V>
   bool into_runs(const Csr<V>& matrix, const SliceRows& rows);
 

@@ -81,12 +81,14 @@ inline void store_whole_slice(const Product<V>& product, Offset row, int vector,
   }
 }
 
-/// Adds the columns that hold no padding, C rows side by side, to their sums. C is known to the compiler.
-template <Index C, class V, class Column>
-inline void add_unpadded_columns(const V* values, const Column* columns, Index count, const V* x, V* sums) {
+/// Adds columns, C rows side by side, to their sums; where Padded, some may be padding, for which x is not read. C is
+/// known to the compiler.
+template <Index C, bool Padded, class V, class Column>
+inline void add_columns(const V* values, const Column* columns, Index count, const V* x, V* sums) {
   using Lanes = simd::Simd<V>;
   constexpr Index lanes = static_cast<Index>(Lanes::size());
   constexpr Index parts = C / lanes;
+  const V zero = 0;
   Lanes running[parts];
 #pragma GCC unroll 16
   for (Index p = 0; p < parts; ++p) running[p] = simd::load(sums + p * lanes);
@@ -94,33 +96,43 @@ inline void add_unpadded_columns(const V* values, const Column* columns, Index c
     prefetch(values);
     __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
 #pragma GCC unroll 16
-    for (Index p = 0; p < parts; ++p)
-      running[p] += simd::load(values + p * lanes) * simd::gather(x, columns + p * lanes);
+    for (Index p = 0; p < parts; ++p) {
+      const Column* const column = columns + p * lanes;
+      if constexpr (Padded)
+        running[p] += simd::load(values + p * lanes) * Lanes([&](auto lane) {
+                        return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]);
+                      });
+      else
+        running[p] += simd::load(values + p * lanes) * simd::gather(x, column);
+    }
   }
 #pragma GCC unroll 16
   for (Index p = 0; p < parts; ++p) simd::store(running[p], sums + p * lanes);
 }
 
-/// The same for any number of rows per slice.
+/// The same for any number of rows per slice, entry by entry.
 template <class V, class Column>
-inline void add_unpadded_columns(const V* values, const Column* columns, Index rows, Index count, const V* x, V* sums) {
+inline void add_columns(const V* values, const Column* columns, Index rows, Index count, const V* x, V* sums) {
   for (Index k = 0; k < count; ++k, values += rows, columns += rows)
-    for (Index i = 0; i < rows; ++i) sums[i] += values[i] * x[columns[i]];
+    for (Index i = 0; i < rows; ++i)
+      if (columns[i] != padding_column<Column>) sums[i] += values[i] * x[columns[i]];
 }
 
 /// Adds the columns of entries that are in no run.
 template <Index C, class V, class Column>
-inline void add_columns(const Band& band, Index rows, Index count, const V* values, const Column* columns, const V* x,
-                        V* sums) {
-  if constexpr (C > 0)
-    add_unpadded_columns<C>(values, columns, band.unpadded, x, sums);
-  else
-    add_unpadded_columns(values, columns, rows, band.unpadded, x, sums);
-  for (Index k = band.unpadded; k < band.width; ++k)
-    for (Index i = 0; i < count; ++i) {
-      const Offset place = static_cast<Offset>(k) * rows + i;
-      if (columns[place] != padding_column<Column>) sums[i] += values[place] * x[columns[place]];
+inline void add_columns_of(const Band& band, Index rows, const V* values, const Column* columns, const V* x, V* sums) {
+  Index done = 0;
+  if constexpr (C > 0) {
+    add_columns<C, false>(values, columns, band.unpadded, x, sums);
+    done = band.unpadded;
+    if (done < band.dense) {
+      const Offset place = static_cast<Offset>(done) * C;
+      add_columns<C, true>(values + place, columns + place, band.dense - done, x, sums);
+      done = band.dense;
     }
+  }
+  const Offset place = static_cast<Offset>(done) * rows;
+  add_columns(values + place, columns + place, rows, band.width - done, x, sums);
 }
 
 /// C is the number of rows per slice, or 0 if it is only known in the matrix.
@@ -147,9 +159,9 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const
         for (Index p = 0; p < Sums<C, V>::parts; ++p) simd::store_as(running.of(p), sums + p * Sums<C, V>::lanes);
       }
     if (band.base >= 0)
-      add_columns<C>(band, rows, count, left, columns, x + band.base, sums);
+      add_columns_of<C>(band, rows, left, columns, x + band.base, sums);
     else
-      add_columns<C>(band, rows, count, left, reinterpret_cast<const Index*>(columns), x, sums);
+      add_columns_of<C>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
     for (Index i = 0; i < count; ++i)
       simd::store_sum(product, matrix.order ? matrix.order[first + i] : first + i, j, sums[i]);
   }

@@ -6,6 +6,7 @@
 #include "formats/sell/cpu_storage.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "core/parallel.hpp"
@@ -21,6 +22,13 @@ using facts::rows_of_slice;
 using facts::Run;
 using facts::SliceCut;
 using facts::SliceRows;
+
+/// At least half of the numbers are as large.
+Index middle_of(std::vector<Index> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::ranges::nth_element(numbers, middle, std::greater());
+  return *middle;
+}
 
 /// Some neighbouring slices: their bands, whose places count from the range's own.
 struct Range {
@@ -46,6 +54,7 @@ struct Range {
     band.partial = static_cast<Index>(cut.partial.size());
     band.width = longest;
     band.unpadded = *std::ranges::min_element(cut.left);
+    band.dense = middle_of(cut.left);
     band.base = longest == 0 ? 0 : cut.highest - cut.lowest <= largest_short_column ? cut.lowest : -1;
     runs.insert(runs.end(), cut.full.begin(), cut.full.end());
     runs.insert(runs.end(), cut.partial.begin(), cut.partial.end());

@@ -20,7 +20,8 @@ struct Band {
   Index full = 0;      ///< runs
   Index partial = 0;   ///< runs
   Index width = 0;     ///< columns of entries that are in no run
-  Index unpadded = 0;  ///< so many of these columns have no padding
+  Index unpadded = 0;  ///< so many of these columns have no padding,
+  Index dense = 0;     ///< so many at most as much of it as entries
   Index base = 0;      ///< as in Slice
 
   Index steps() const { return full + partial + width; }  ///< places of a row
