@@ -162,9 +162,9 @@ TEST(Recipe, HasAllNumbersInTheOrderOfTheParameters) {
   const auto matrix = generate<double>("gen:poisson2d:20");
   const auto recipe = [&](const PlanOptions& options) { return plan(matrix, options).info().recipe; };
   EXPECT_EQ(recipe({.format = "csr"}), "csr:merge");
-  EXPECT_EQ(recipe({.format = "sell:sigma=64:c=16"}), "sell:c=16:sigma=64:t=1");
-  EXPECT_EQ(recipe({.format = "sell:c=16:sigma=64", .order = Ordering::rcm}), "rcm+sell:c=16:sigma=64:t=1");
-  EXPECT_EQ(recipe({.format = "length+sell:c=16:sigma=64"}), "length+sell:c=16:sigma=64:t=1");
+  EXPECT_EQ(recipe({.format = "sell:sigma=64:c=16"}), "sell:c=16:sigma=64:t=1:runs=0");
+  EXPECT_EQ(recipe({.format = "sell:c=16:sigma=64", .order = Ordering::rcm}), "rcm+sell:c=16:sigma=64:t=1:runs=0");
+  EXPECT_EQ(recipe({.format = "length+sell:c=16:sigma=64"}), "length+sell:c=16:sigma=64:t=1:runs=0");
   EXPECT_EQ(recipe({.format = "bro-ell"}), "bro-ell:h=256:sym=32");
 }
 
@@ -176,7 +176,7 @@ TEST(Recipe, KeepsALimitOnlyIfItWasGiven) {
 TEST(Recipe, IsPrintedWithThePlan) {
   std::ostringstream text;
   text << plan(generate<double>("gen:poisson2d:20"), {.format = "rcm+sell:c=16:sigma=64"}).info();
-  EXPECT_THAT(text.str(), HasSubstr("  recipe rcm+sell:c=16:sigma=64:t=1\n"));
+  EXPECT_THAT(text.str(), HasSubstr("  recipe rcm+sell:c=16:sigma=64:t=1:runs=0\n"));
 }
 
 TEST(Recipe, NamesTheOrder) {

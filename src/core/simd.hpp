@@ -1,5 +1,10 @@
 #pragma once
+#include <cstdint>
 #include <experimental/simd>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 // The one place that names the SIMD library, for files compiled once per instruction set.
 namespace weft::WEFT_ISA_NAMESPACE {
@@ -12,6 +17,19 @@ using Simd = std::experimental::simd<V, std::experimental::simd_abi::deduce_t<V,
 /// Thirty-two bytes, for kernels that use each of those loads several times.
 template <class V>
 using WideSimd = std::experimental::simd<V, std::experimental::simd_abi::deduce_t<V, 32 / sizeof(V)>>;
+
+/// As wide as the instruction set goes, but for `Count` elements at most: for kernels that load x as they load the
+/// matrix.
+#if defined(__AVX512F__)
+inline constexpr int native_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int native_bytes = 32;
+#else
+inline constexpr int native_bytes = 16;
+#endif
+template <class V, int Count>
+using NativeSimd = std::experimental::simd<
+    V, std::experimental::simd_abi::deduce_t<V, Count * sizeof(V) < native_bytes ? Count : native_bytes / sizeof(V)>>;
 
 /// The lanes' sum, always added in the same order.
 template <class V>
@@ -43,6 +61,30 @@ inline Lanes load_as(const V* from) {
 template <class Lanes, class V>
 inline void store_as(const Lanes& lanes, V* to) {
   lanes.copy_to(to, std::experimental::element_aligned);
+}
+
+/// The elements from[i] whose bit i is set; the others are 0 and are not read.
+template <class Lanes, class V>
+inline Lanes load_some(const V* from, std::uint32_t bits) {
+  [[maybe_unused]] constexpr int bytes = static_cast<int>(Lanes::size() * sizeof(V));
+#ifdef __AVX512F__
+  if constexpr (bytes == 64 && sizeof(V) == 8)
+    return Lanes(_mm512_maskz_loadu_pd(static_cast<__mmask8>(bits), from));
+  else if constexpr (bytes == 64)
+    return Lanes(_mm512_maskz_loadu_ps(static_cast<__mmask16>(bits), from));
+  else
+#endif
+#ifdef __AVX2__
+      if constexpr (bytes == 32 && sizeof(V) == 8) {
+    const __m256i own = _mm256_setr_epi64x(1, 2, 4, 8);
+    return Lanes(_mm256_maskload_pd(from, _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(bits), own), own)));
+  } else if constexpr (bytes == 32) {
+    const __m256i own = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i all = _mm256_set1_epi32(static_cast<int>(bits));
+    return Lanes(_mm256_maskload_ps(from, _mm256_cmpeq_epi32(_mm256_and_si256(all, own), own)));
+  } else
+#endif
+    return Lanes([&](auto lane) { return bits >> lane & 1 ? from[lane] : V(0); });
 }
 
 template <class V>

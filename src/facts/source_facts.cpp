@@ -1,11 +1,13 @@
 #include "facts/source_facts.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "core/parallel.hpp"
 #include "facts/access.hpp"
 #include "facts/blocks.hpp"
 #include "facts/device_facts.hpp"
+#include "facts/runs.hpp"
 #include "facts/symmetry.hpp"
 #include "sparse/row_parts.hpp"
 
@@ -49,6 +51,10 @@ Array<Index> count_columns(const Csr<V>& matrix) {
 
 template <Value V>
 constexpr int sector_elements = static_cast<int>(32 / sizeof(V));
+
+/// Rows of a slice on a CPU: a line of values.
+template <Value V>
+constexpr auto rows_of_line = static_cast<Index>(std::max<std::size_t>(4, 64 / sizeof(V)));
 
 template <Value V>
 AccessFacts look_at_host(SourceState<V>& state, sampling::Effort effort) {
@@ -114,7 +120,11 @@ template <Value V>
 const AccessFacts& quick_access(const MatrixSource<V>& source) {
   SourceState<V>& state = source.state();
   if (state.access || !state.nearest().is_cpu()) return access(source);
-  return state.fact(state.quick_access, [&] { return look_at_host(state, sampling::Effort::quick); });
+  return state.fact(state.quick_access, [&] {
+    AccessFacts found = look_at_host(state, sampling::Effort::quick);
+    found.in_runs = facts::share_in_runs(state.host(), rows_of_line<V>);
+    return found;
+  });
 }
 
 template <Value V>

@@ -48,6 +48,7 @@ struct AccessFacts {
   double densest_rows = 0;   ///< entries per row of the 2048 rows that have most
   double packed_bits = 0;    ///< per place of a slice, for columns as bro-sell packs them
   double narrow_slices = 0;  ///< share of slices whose columns span less than 2^16
+  double in_runs = 0;        ///< share of the entries in runs of a CPU's slices (facts/runs.hpp); quick_access only
 };
 
 /// What a ball of nodes around a row has for neighbours: about what a part of a partition would have.

@@ -26,7 +26,7 @@ def test_a_recipe_gives_the_same_bits(succeed, tmp_path, device, arguments):
 
 
 def test_the_recipe_is_printed(succeed):
-    assert "\nrecipe    length+sell:c=16:sigma=32:t=1\n" in succeed(
+    assert "\nrecipe    length+sell:c=16:sigma=32:t=1:runs=0\n" in succeed(
         "spmv", "gen:poisson2d:20", "--format", "sell:c=16:sigma=32", "--order", "length")
 
 
@@ -35,9 +35,9 @@ def test_a_recipe_file_is_written_once_and_then_used(succeed, tmp_path):
     succeed("spmv", "gen:poisson2d:20", "--recipe-file", "a.recipe", "-o", "y.mtx")
     comment, recipe = kept.read_text().splitlines()
     assert comment.startswith("# gen:poisson2d:20, 400 x 400, f64 on cpu (") and ", Weft " in comment
-    kept.write_text("\n% mine\n  \nrcm+sell:c=16:sigma=32:t=1  \r\n# the end")
+    kept.write_text("\n% mine\n  \nrcm+sell:c=16:sigma=32:t=1:runs=0  \r\n# the end")
     before = kept.read_bytes()
-    assert recipe_of(succeed, "gen:poisson2d:20", "--recipe-file", "a.recipe") == "rcm+sell:c=16:sigma=32:t=1"
+    assert recipe_of(succeed, "gen:poisson2d:20", "--recipe-file", "a.recipe") == "rcm+sell:c=16:sigma=32:t=1:runs=0"
     assert kept.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.recipe", "y.mtx"]
     kept.write_text(recipe)
@@ -71,7 +71,7 @@ def test_a_bad_file_is_refused_with_its_line(refuse, tmp_path, text, line, says)
 
 
 def test_what_contradicts_the_file_is_wrong_usage(refuse, tmp_path):
-    (tmp_path / "a.recipe").write_text("rcm+sell:c=16:sigma=32:t=1\n")
+    (tmp_path / "a.recipe").write_text("rcm+sell:c=16:sigma=32:t=1:runs=0\n")
     assert "is not the recipe in a.recipe" in refuse(2, "spmv", "gen:poisson2d:5", "--recipe-file", "a.recipe",
                                                      "--format", "sell")
     assert "is in the order rcm, but --order says length" in refuse(

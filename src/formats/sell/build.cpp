@@ -1,34 +1,57 @@
 // sell: the operator on a CPU, and the registry's entry.
+#include <algorithm>
 #include <limits>
 
+#include "facts/runs.hpp"
 #include "formats/cpu_operator.hpp"
 #include "formats/padding_limit.hpp"
-#include "formats/sell/sell.hpp"
+#include "formats/sell/cpu_storage.hpp"
 
 namespace weft::sell {
 namespace {
 
 constexpr Offset entries_per_thread = 4096;  // below this, waking a thread costs more than it brings
+/// Rows are left unsorted for the sake of runs if more of the entries are in some.
+constexpr double runs_instead_of_order = 0.5;
+/// Where rows are not sorted anyway, runs are looked for if more of the entries are in some.
+constexpr double enough_in_runs = 0.1;
+
+/// Sorted rows have no runs, so a matrix gets the one or the other.
+template <Value V>
+Shape choose_cpu_shape(const MatrixSource<V>& source, const BuildOptions& options) {
+  Shape shape = choose_shape<V>(rows_to_cut(source, options.device), options);
+  const bool may_stay_unsorted = shape.window == 1 || !options.has("sigma");
+  if (!may_have_runs(shape.slice_rows) || !may_stay_unsorted) return shape;
+  if (options.has("runs")) {
+    shape.runs = options.parameter("runs", 0) != 0;
+  } else {
+    const double share = facts::share_in_runs(source.host(), shape.slice_rows);
+    shape.runs = share > (shape.window == 1 ? enough_in_runs : runs_instead_of_order);
+  }
+  if (shape.runs) shape.window = 1;
+  return shape;
+}
 
 template <Value V>
 class CpuOperator final : public CpuOperatorBase<V> {
  public:
   CpuOperator(const MatrixSource<V>& source, const BuildOptions& options)
       : CpuOperatorBase<V>(source.rows(), source.nonzeros()),
-        storage_(build_storage(source.host(), choose_shape<V>(rows_to_cut(source, options.device), options), options)),
+        storage_(build_cpu_storage(source.host(), choose_cpu_shape(source, options), options)),
         offsets_(source.host().offsets) {}
 
-  void update_values(std::span<const V> csr_values) override {
-    place_values<V>(storage_, offsets_, csr_values, storage_.values.data());
-  }
+  void update_values(std::span<const V> csr_values) override { place_values<V>(storage_, offsets_, csr_values); }
 
   OperatorInfo info() const override {
     OperatorInfo info;
-    info.details = describe(storage_.shape, storage_.short_slices, static_cast<Index>(storage_.slices.size()), false);
-    info.bytes = storage_.order.bytes() + storage_.slices.bytes() + storage_.shortest.bytes() +
-                 storage_.columns.bytes() + storage_.values.bytes();
+    info.details = describe(storage_.shape, storage_.short_slices, storage_.slice_count(), false);
+    if (storage_.shape.runs)
+      info.details += ", " + std::to_string(100 * storage_.in_runs / std::max<Offset>(1, this->entries())) +
+                      " % of the entries in runs";
+    info.bytes = storage_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
     info.numbers = numbers_of(storage_.shape);
+    info.numbers["runs"] = storage_.shape.runs ? 1 : 0;
     return info;
   }
 
@@ -36,9 +59,11 @@ class CpuOperator final : public CpuOperatorBase<V> {
   void multiply(const Product<V>& product) override {
     const CpuMatrix<V> view{.rows = storage_.rows,
                             .slice_rows = storage_.shape.slice_rows,
-                            .slice_count = static_cast<Index>(storage_.slices.size()),
-                            .slices = storage_.slices.data(),
-                            .shortest = storage_.shortest.data(),
+                            .share_count = static_cast<Index>(storage_.shares.size()) - 1,
+                            .shares = storage_.shares.data(),
+                            .bands = storage_.bands.data(),
+                            .distances = storage_.distances.data(),
+                            .masks = storage_.masks.data(),
                             .order = storage_.order.empty() ? nullptr : storage_.order.data(),
                             .columns = storage_.columns.data(),
                             .values = storage_.values.data()};
@@ -46,7 +71,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
     WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, entries_per_thread));
   }
 
-  Storage<V> storage_;
+  CpuStorage<V> storage_;
   Array<Offset> offsets_;  // shared with the caller's matrix
 };
 
@@ -69,6 +94,11 @@ const Format& format() {
         {"sigma", "rows are sorted by length in windows of so many (1, or more if that saves 1 %)", 1,
          std::numeric_limits<Index>::max()},
         {"t", "threads per row on a GPU (1, or more where rows are few and long)", 1, 32, true},
+        {"runs",
+         "1: on a CPU, entries of neighbouring rows in neighbouring columns are kept without their columns (1 where "
+         "there "
+         "are enough of them)",
+         0, 1},
         padding_parameter(),
     };
     f.info.refuses = refuses_padding();

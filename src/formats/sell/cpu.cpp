@@ -3,7 +3,7 @@
 
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
-#include "formats/sell/sell.hpp"
+#include "formats/sell/cpu_storage.hpp"
 
 namespace weft::sell::WEFT_ISA_NAMESPACE {
 namespace {
@@ -12,55 +12,156 @@ namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
 constexpr Offset bytes_ahead = 4096;  // of values: prefetched, as in csr
 
-/// Adds the columns that hold no padding, C rows side by side, to their sums. C is known to the compiler.
-template <Index C, class V, class Column>
-inline void add_full_columns(const V* values, const Column* columns, Index count, const V* x, V* sums) {
+inline void prefetch(const void* address) { __builtin_prefetch(static_cast<const char*>(address) + bytes_ahead); }
+
+/// The sums of C rows, as the widest vectors there are; two for each, so that an addition need not wait for the last.
+template <Index C, class V>
+struct Sums {
+  using Lanes = simd::NativeSimd<V, C>;
+  static constexpr Index lanes = static_cast<Index>(Lanes::size());
+  static constexpr Index parts = C / lanes;
+  Lanes even[parts], odd[parts];
+
+  Sums() {
+#pragma GCC unroll 16
+    for (Index p = 0; p < parts; ++p) {
+      even[p] = 0;
+      odd[p] = 0;
+    }
+  }
+  Lanes of(Index part) const { return even[part] + odd[part]; }
+};
+
+/// Adds the runs of one slice; `x` is that of its first row. Returns where its values end.
+template <Index C, class V>
+inline const V* add_runs(const Band& band, const Index* distances, const std::uint32_t* masks, const V* values,
+                         const V* x, Sums<C, V>& sums) {
+  using S = Sums<C, V>;
+  using Lanes = typename S::Lanes;
+  Index k = 0;
+  for (; k + 2 <= band.full; k += 2, values += 2 * C) {
+    const V *x_even = x + distances[k], *x_odd = x + distances[k + 1];
+    prefetch(values);
+    if constexpr (C * sizeof(V) > 32) prefetch(values + C);
+#pragma GCC unroll 16
+    for (Index p = 0; p < S::parts; ++p) {
+      sums.even[p] += simd::load_as<Lanes>(values + p * S::lanes) * simd::load_as<Lanes>(x_even + p * S::lanes);
+      sums.odd[p] += simd::load_as<Lanes>(values + C + p * S::lanes) * simd::load_as<Lanes>(x_odd + p * S::lanes);
+    }
+  }
+  if (k < band.full) {
+    const V* const x_last = x + distances[k];
+    prefetch(values);
+#pragma GCC unroll 16
+    for (Index p = 0; p < S::parts; ++p)
+      sums.even[p] += simd::load_as<Lanes>(values + p * S::lanes) * simd::load_as<Lanes>(x_last + p * S::lanes);
+    values += C;
+  }
+  for (k = band.full; k < band.full + band.partial; ++k, values += C) {
+    const V* const x_some = x + distances[k];
+    prefetch(values);
+#pragma GCC unroll 16
+    for (Index p = 0; p < S::parts; ++p)
+      sums.odd[p] += simd::load_as<Lanes>(values + p * S::lanes) *
+                     simd::load_some<Lanes>(x_some + p * S::lanes, masks[k] >> (p * S::lanes));
+  }
+  return values;
+}
+
+/// y = alpha sums + beta y for C rows from `row` on.
+template <Index C, class V>
+inline void store_whole_slice(const Product<V>& product, Offset row, int vector, const Sums<C, V>& sums) {
+  using S = Sums<C, V>;
+  V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
+#pragma GCC unroll 16
+  for (Index p = 0; p < S::parts; ++p) {
+    auto sum = sums.of(p) * product.alpha;
+    if (product.beta != V(0)) sum += simd::load_as<typename S::Lanes>(y + p * S::lanes) * product.beta;
+    simd::store_as(sum, y + p * S::lanes);
+  }
+}
+
+/// Adds columns, C rows side by side, to their sums; where Padded, some may be padding, for which x is not read. C is
+/// known to the compiler.
+template <Index C, bool Padded, class V, class Column>
+inline void add_columns(const V* values, const Column* columns, Index count, const V* x, V* sums) {
   using Lanes = simd::Simd<V>;
   constexpr Index lanes = static_cast<Index>(Lanes::size());
   constexpr Index parts = C / lanes;
+  const V zero = 0;
   Lanes running[parts];
 #pragma GCC unroll 16
-  for (Index p = 0; p < parts; ++p) running[p] = 0;
+  for (Index p = 0; p < parts; ++p) running[p] = simd::load(sums + p * lanes);
   for (Index k = 0; k < count; ++k, values += C, columns += C) {
-    __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
+    prefetch(values);
     __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
 #pragma GCC unroll 16
-    for (Index p = 0; p < parts; ++p)
-      running[p] += simd::load(values + p * lanes) * simd::gather(x, columns + p * lanes);
+    for (Index p = 0; p < parts; ++p) {
+      const Column* const column = columns + p * lanes;
+      if constexpr (Padded)
+        running[p] += simd::load(values + p * lanes) * Lanes([&](auto lane) {
+                        return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]);
+                      });
+      else
+        running[p] += simd::load(values + p * lanes) * simd::gather(x, column);
+    }
   }
 #pragma GCC unroll 16
   for (Index p = 0; p < parts; ++p) simd::store(running[p], sums + p * lanes);
 }
 
-/// The same for any number of rows per slice.
+/// The same for any number of rows per slice, entry by entry.
 template <class V, class Column>
-inline void add_full_columns(const V* values, const Column* columns, Index rows, Index count, const V* x, V* sums) {
+inline void add_columns(const V* values, const Column* columns, Index rows, Index count, const V* x, V* sums) {
   for (Index k = 0; k < count; ++k, values += rows, columns += rows)
-    for (Index i = 0; i < rows; ++i) sums[i] += values[i] * x[columns[i]];
+    for (Index i = 0; i < rows; ++i)
+      if (columns[i] != padding_column<Column>) sums[i] += values[i] * x[columns[i]];
+}
+
+/// Adds the columns of entries that are in no run.
+template <Index C, class V, class Column>
+inline void add_columns_of(const Band& band, Index rows, const V* values, const Column* columns, const V* x, V* sums) {
+  Index done = 0;
+  if constexpr (C > 0) {
+    add_columns<C, false>(values, columns, band.unpadded, x, sums);
+    done = band.unpadded;
+    if (done < band.dense) {
+      const Offset place = static_cast<Offset>(done) * C;
+      add_columns<C, true>(values + place, columns + place, band.dense - done, x, sums);
+      done = band.dense;
+    }
+  }
+  const Offset place = static_cast<Offset>(done) * rows;
+  add_columns(values + place, columns + place, rows, band.width - done, x, sums);
 }
 
 /// C is the number of rows per slice, or 0 if it is only known in the matrix.
-template <Index C, class V, class Column>
-void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index s, const Column* columns, const V* x) {
-  const Slice& slice = matrix.slices[s];
+template <Index C, class V>
+void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, const V* values) {
   const Index rows = C > 0 ? C : matrix.slice_rows;
-  const V* values = matrix.values + slice.entry;
-  const Index full = matrix.shortest[s];
   const Offset first = static_cast<Offset>(s) * rows;
   const Index count = matrix.rows - first < rows ? static_cast<Index>(matrix.rows - first) : rows;
+  const std::uint16_t* const columns = matrix.columns + band.column;
   // The slice stays in the cache from one vector to the next.
   for (int j = 0; j < product.count; ++j) {
-    const V* const xj = x + static_cast<std::size_t>(j) * product.x_stride;
+    const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
     V sums[C > 0 ? C : max_slice_rows] = {};
-    if constexpr (C > 0)
-      add_full_columns<C>(values, columns, full, xj, sums);
-    else
-      add_full_columns(values, columns, rows, full, xj, sums);
-    for (Index k = full; k < slice.width; ++k)
-      for (Index i = 0; i < count; ++i) {
-        const Offset place = static_cast<Offset>(k) * rows + i;
-        if (columns[place] != padding_column<Column>) sums[i] += values[place] * xj[columns[place]];
+    const V* left = values;
+    if constexpr (may_have_runs(C))
+      if (band.full + band.partial > 0) {
+        Sums<C, V> running;
+        left = add_runs<C, V>(band, matrix.distances + band.run, matrix.masks + band.run, values, x + first, running);
+        if (band.width == 0 && count == C) {
+          store_whole_slice<C, V>(product, first, j, running);
+          continue;
+        }
+#pragma GCC unroll 16
+        for (Index p = 0; p < Sums<C, V>::parts; ++p) simd::store_as(running.of(p), sums + p * Sums<C, V>::lanes);
       }
+    if (band.base >= 0)
+      add_columns_of<C>(band, rows, left, columns, x + band.base, sums);
+    else
+      add_columns_of<C>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
     for (Index i = 0; i < count; ++i)
       simd::store_sum(product, matrix.order ? matrix.order[first + i] : first + i, j, sums[i]);
   }
@@ -68,16 +169,19 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
 
 template <Index C, class V>
 void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  const Index rows = C > 0 ? C : matrix.slice_rows;
   // Small hand-outs even out a busy machine; neighbouring slices stay together for the caches' sake.
-  const Index share = matrix.slice_count / (threads * 32);
-#pragma omp parallel for schedule(dynamic, share > 1 ? share : 1) num_threads(threads) if (threads > 1)
-  for (Index s = 0; s < matrix.slice_count; ++s) {
-    const Slice& slice = matrix.slices[s];
-    const std::uint16_t* columns = matrix.columns + slice.column;
-    if (slice.base >= 0)
-      multiply_slice<C>(matrix, product, s, columns, product.x + slice.base);
-    else
-      multiply_slice<C>(matrix, product, s, reinterpret_cast<const Index*>(columns), product.x);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (Index share = 0; share < matrix.share_count; ++share) {
+    const Share end = matrix.shares[share + 1];
+    Index s = matrix.shares[share].slice;
+    for (Index b = matrix.shares[share].band; s < end.slice; ++b) {
+      const Band& band = matrix.bands[b];
+      const Offset size = static_cast<Offset>(band.full + band.partial + band.width) * rows;
+      const V* values = matrix.values + band.entry + (s - band.slice) * size;
+      const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
+      for (; s < last; ++s, values += size) multiply_slice<C>(matrix, product, band, s, values);
+    }
   }
 }
 

@@ -16,6 +16,8 @@ constexpr PerWidth<Costs> gpu_costs{
 constexpr PerWidth<Costs> cpu_costs{
     .f32 = {.stream = 0.9, .request = 0.2, .sector = 2.4, .slot = 0.76, .row = 1.5, .start = 1},
     .f64 = {.stream = 1.2, .request = 0.25, .sector = 1.7, .slot = 0.8, .row = 2.1, .start = 1}};
+constexpr double run_share = 0.2;              // what an entry in a run takes of one that is gathered ...
+constexpr double row_of_runs_share = 0.4;      // ... and a row of them of another
 constexpr double max_unsorted_padding = 0.03;  // more, and rows are sorted
 
 }  // namespace
@@ -52,9 +54,11 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   prediction.against = slices.against;
   if (!prediction.against.empty()) return {prediction};
   const double narrow = outlook.access().narrow_slices;
-  const double order_bytes = slices.sorted ? 4.0 * outlook.rows().rows : 0;
-  const double stored = slices.places * (static_cast<double>(outlook.value_bytes) + 4 - 2 * narrow) + order_bytes +
-                        outlook.rows().rows / 2.0;
+  // Entries in runs have no columns and are not gathered; rows are then not sorted.
+  const double gathered = 1 - outlook.access().in_runs;
+  const double order_bytes = slices.sorted && gathered > 0.5 ? 4.0 * outlook.rows().rows : 0;
+  const double stored = slices.places * (static_cast<double>(outlook.value_bytes) + gathered * (4 - 2 * narrow)) +
+                        order_bytes + outlook.rows().rows / 2.0;
   Work work;
   work.bytes = stored + outlook.vector_bytes();
   work.slots = slices.places;
@@ -63,7 +67,10 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   const bool cpu = outlook.device.is_cpu();
   if (cpu) {
     work.chain = 0;
-    work.rows = outlook.rows().rows;
+    work.rows = outlook.rows().rows * (gathered + row_of_runs_share * (1 - gathered));
+    work.slots *= gathered + run_share * (1 - gathered);
+    work.requests *= gathered;
+    work.sectors *= gathered;
   }
   prediction.product_seconds = seconds_for(work, outlook.of(cpu ? cpu_costs : gpu_costs), outlook);
   prediction.setup_seconds = setup_seconds_for(

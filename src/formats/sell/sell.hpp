@@ -1,5 +1,4 @@
 #pragma once
-#include "core/isa.hpp"
 #include "formats/column_groups.hpp"
 #include "formats/gpu_builder.hpp"
 #include "formats/registry.hpp"
@@ -21,6 +20,7 @@ struct Shape {
   Index window = 1;       ///< sigma: rows are sorted by length, longest first, in windows of so many; 1: not at all
   int threads = 1;        ///< t: how many follow a row; the widths are multiples of it
   int group = 4;          ///< columns that lie together, see place_in_slice; t where several threads follow a row
+  bool runs = false;      ///< on a CPU: entries of neighbouring rows in neighbouring columns go without columns
   /// On a GPU it pays to make slices that are nearly equally wide equally wide: then it is known where one begins.
   bool may_widen = false;
 };
@@ -43,7 +43,6 @@ struct Storage {
   Index rows = 0;
   Array<Index> order;  ///< empty when rows are not sorted
   Array<Slice> slices;
-  Array<Index> shortest;         ///< per slice: columns before this one hold no padding
   Array<std::uint16_t> columns;  ///< in units of 16 bits
   Array<V> values;
   bool equally_wide = false;  ///< slice s begins at s * width * C
@@ -97,13 +96,9 @@ SlicePrediction predict_slices(const Outlook& outlook);
 /// Threads per row: several only where there are too few rows to keep a GPU busy.
 int threads_for(Index rows, double mean_row, const Tuning& tuning);
 
-/// The whole set-up on the CPU, linear and parallel.
+/// What the set-up on a GPU makes, made on the CPU: tests compare the two.
 template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options);
-
-/// Writes the values, in csr's order, to their places; padding is left alone.
-template <Value V>
-void place_values(const Storage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values, V* values);
 
 /// The parameters that give this shape.
 std::map<std::string, std::int64_t> numbers_of(const Shape& shape);
@@ -111,25 +106,10 @@ std::map<std::string, std::int64_t> numbers_of(const Shape& shape);
 /// "C = 32, sigma = 1, t = 1, 16-bit columns"
 std::string describe(const Shape& shape, Index short_slices, Index slices, bool equally_wide);
 
-/// What the CPU kernel reads: a Storage with groups of one.
-template <class V>
-struct CpuMatrix {
-  Index rows = 0;
-  Index slice_rows = 0;
-  Index slice_count = 0;
-  const Slice* slices = nullptr;
-  const Index* shortest = nullptr;
-  const Index* order = nullptr;  // null: not sorted
-  const std::uint16_t* columns = nullptr;
-  const V* values = nullptr;
-};
-
-WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads);)
-
 }  // namespace weft::sell
 
 WEFT_DECLARE_GPU_BUILDER(sell)
-// For tests: the set-up on the GPU, copied back. It leaves `shortest` empty.
+// For tests: the set-up on the GPU, copied back.
 WEFT_DECLARE_ON_DEVICES(sell, template <Value V>::weft::sell::Storage<V> build_storage(const MatrixSource<V>& source,
                                                                                        const ::weft::sell::Shape& shape,
                                                                                        const BuildOptions& options);)

@@ -1,4 +1,4 @@
-// The set-up of sell on the CPU.
+// The set-up of sell as a GPU has it, on the CPU.
 #include <algorithm>
 #include <limits>
 
@@ -19,12 +19,11 @@ void measure_slices(const Csr<V>& matrix, Storage<V>& storage) {
   parallel_for(static_cast<std::int64_t>(storage.slices.size()), rows_per_range / c, [&](std::int64_t s) {
     const auto first = static_cast<Index>(s * c);
     const Index count = std::min(c, storage.rows - first);
-    Index longest = 0, shortest = std::numeric_limits<Index>::max(), low = std::numeric_limits<Index>::max(), high = -1;
+    Index longest = 0, low = std::numeric_limits<Index>::max(), high = -1;
     for (Index i = 0; i < count; ++i) {
       const Index row = storage.order.empty() ? first + i : storage.order[first + i];
       const Offset begin = matrix.offsets[row], end = matrix.offsets[row + 1];
       longest = std::max(longest, static_cast<Index>(end - begin));
-      shortest = std::min(shortest, static_cast<Index>(end - begin));
       if (begin == end) continue;
       low = std::min(low, matrix.columns[begin]);
       high = std::max(high, matrix.columns[end - 1]);
@@ -32,7 +31,6 @@ void measure_slices(const Csr<V>& matrix, Storage<V>& storage) {
     Slice& slice = storage.slices[s];
     slice.width = static_cast<Index>(round_up(longest, shape.threads));
     slice.base = longest == 0 ? 0 : high - low <= largest_short_column ? low : -1;
-    storage.shortest[s] = count < c ? 0 : shortest;
   });
 }
 
@@ -107,17 +105,6 @@ void fill(const Csr<V>& matrix, Storage<V>& storage) {
 }  // namespace
 
 template <Value V>
-void place_values(const Storage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values, V* values) {
-  parallel_for(static_cast<std::int64_t>(storage.slices.size()), std::max(1, 256 / storage.shape.slice_rows),
-               [&](std::int64_t s) {
-                 V* const to = values + storage.slices[s].entry;
-                 for_each_place(storage, offsets, static_cast<Index>(s), [&](Offset from, Offset place) {
-                   if (from >= 0) to[place] = csr_values[static_cast<std::size_t>(from)];
-                 });
-               });
-}
-
-template <Value V>
 Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options) {
   Storage<V> storage;
   storage.shape = shape;
@@ -125,7 +112,6 @@ Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOp
   storage.order = sorted_rows(matrix.offsets, matrix.rows, shape.window);
   const Offset slices = (Offset(matrix.rows) + shape.slice_rows - 1) / shape.slice_rows;
   storage.slices = Array<Slice>(static_cast<std::size_t>(slices));
-  storage.shortest = Array<Index>(static_cast<std::size_t>(slices));
   measure_slices(matrix, storage);
   const auto [entries, units] = lay_out(storage);
   require_little_padding("sell", entries, matrix.nonzeros(), sizeof(V) + 2, options, "bce");
@@ -135,9 +121,7 @@ Storage<V> build_storage(const Csr<V>& matrix, const Shape& shape, const BuildOp
   return storage;
 }
 
-#define WEFT_INSTANTIATE(V)                                                               \
-  template Storage<V> build_storage<V>(const Csr<V>&, const Shape&, const BuildOptions&); \
-  template void place_values<V>(const Storage<V>&, const Array<Offset>&, std::span<const V>, V*);
+#define WEFT_INSTANTIATE(V) template Storage<V> build_storage<V>(const Csr<V>&, const Shape&, const BuildOptions&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::sell

@@ -1,0 +1,296 @@
+// The set-up of sell for a CPU:
+// 1. each slice is cut into runs and what is left, in ranges of slices; neighbours that are alike become a band;
+// 2. the ranges are laid out one after the other;
+// 3. values and columns go to their places.
+// What a range holds depends on the matrix only, so that the storage is the same for any number of threads.
+#include "formats/sell/cpu_storage.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "core/parallel.hpp"
+#include "facts/runs.hpp"
+#include "formats/padding_limit.hpp"
+
+namespace weft::sell {
+namespace {
+
+constexpr Index rows_per_range = 4096;
+constexpr Index no_column = std::numeric_limits<Index>::max();
+using facts::rows_of_slice;
+using facts::Run;
+using facts::SliceCut;
+using facts::SliceRows;
+
+/// At least half of the numbers are as large.
+Index middle_of(std::vector<Index> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::ranges::nth_element(numbers, middle, std::greater());
+  return *middle;
+}
+
+/// Some neighbouring slices: their bands, whose places count from the range's own.
+struct Range {
+  std::vector<Band> bands;
+  std::vector<Run> runs;
+  Offset entries = 0, units = 0, in_runs = 0;
+  Index short_slices = 0;
+
+  void add(Index slice, const SliceCut& cut, const SliceRows& rows) {
+    const auto longest = *std::ranges::max_element(cut.left);
+    in_runs += cut.in_runs;
+    if (longest == 0 && !bands.empty() && is_like_last(cut)) {
+      entries += Offset(bands.back().steps()) * rows.places;
+      ++short_slices;
+      return;
+    }
+    Band band;
+    band.slice = slice;
+    band.entry = entries;
+    band.column = units;
+    band.run = static_cast<Index>(runs.size());
+    band.full = static_cast<Index>(cut.full.size());
+    band.partial = static_cast<Index>(cut.partial.size());
+    band.width = longest;
+    band.unpadded = *std::ranges::min_element(cut.left);
+    band.dense = middle_of(cut.left);
+    band.base = longest == 0 ? 0 : cut.highest - cut.lowest <= largest_short_column ? cut.lowest : -1;
+    runs.insert(runs.end(), cut.full.begin(), cut.full.end());
+    runs.insert(runs.end(), cut.partial.begin(), cut.partial.end());
+    entries += round_up(Offset(band.steps()) * rows.places, slice_alignment);
+    units += round_up(Offset(band.width) * rows.places, slice_alignment) * (band.base >= 0 ? 1 : 2);
+    short_slices += band.base >= 0;
+    bands.push_back(band);
+  }
+
+ private:
+  bool is_like_last(const SliceCut& cut) const {
+    const Band& last = bands.back();
+    const auto its = runs.begin() + last.run;
+    return last.width == 0 && last.steps() > 0 && static_cast<std::size_t>(last.full) == cut.full.size() &&
+           static_cast<std::size_t>(last.partial) == cut.partial.size() &&
+           std::equal(cut.full.begin(), cut.full.end(), its) &&
+           std::equal(cut.partial.begin(), cut.partial.end(), its + last.full);
+  }
+};
+
+Index slices_per_range(Index slice_rows) { return rows_per_range / slice_rows; }
+
+template <Value V>
+std::vector<Range> cut_slices(const Csr<V>& matrix, const Array<Index>& order, const Shape& shape) {
+  const Index c = shape.slice_rows;
+  const Offset slices = (Offset(matrix.rows) + c - 1) / c;
+  const Index grain = slices_per_range(c);
+  std::vector<Range> ranges(static_cast<std::size_t>((slices + grain - 1) / grain));
+  parallel_ranges(slices, grain, [&](Offset begin, Offset end) {
+    Range& range = ranges[static_cast<std::size_t>(begin / grain)];
+    SliceCut cut;
+    for (Offset s = begin; s < end; ++s) {
+      const SliceRows rows = rows_of_slice(matrix.rows, c, s);
+      if (!shape.runs || !cut.into_runs(matrix, rows)) cut.without_runs(matrix, order, rows);
+      range.add(static_cast<Index>(s), cut, rows);
+    }
+  });
+  return ranges;
+}
+
+/// Where each range begins, and where the last ends.
+struct Place {
+  Offset band = 0, run = 0, entry = 0, column = 0;
+};
+
+std::vector<Place> lay_out(const std::vector<Range>& ranges) {
+  std::vector<Place> places{{}};
+  for (const Range& range : ranges) {
+    const Place& from = places.back();
+    places.push_back({from.band + static_cast<Offset>(range.bands.size()),
+                      from.run + static_cast<Offset>(range.runs.size()), from.entry + range.entries,
+                      from.column + range.units});
+  }
+  return places;
+}
+
+/// Calls body(band, slice, its first place) for the slices of the bands [begin, end).
+template <class V, class F>
+void for_each_slice(const CpuStorage<V>& storage, Offset begin, Offset end, F&& body) {
+  for (Offset b = begin; b < end; ++b) {
+    const Band& band = storage.bands[b];
+    const Offset size = Offset(band.steps()) * storage.shape.slice_rows;
+    for (Index s = band.slice; s < storage.bands[b + 1].slice; ++s)
+      body(band, s, band.entry + Offset(s - band.slice) * size);
+  }
+}
+
+template <Value V>
+void fill_slice(const Csr<V>& matrix, CpuStorage<V>& storage, const Band& band, Index s, Offset entry) {
+  const SliceRows rows = rows_of_slice(matrix.rows, storage.shape.slice_rows, s);
+  const Index c = rows.places;
+  V* const values = storage.values.data() + entry;
+  std::uint16_t* const narrow = storage.columns.data() + band.column;
+  Index* const wide = reinterpret_cast<Index*>(narrow);  // these begin at multiples of 16 bytes
+  const bool is_narrow = band.base >= 0;
+  const Offset padded = round_up(Offset(band.width) * c, slice_alignment);
+  std::fill_n(values, round_up(Offset(band.steps()) * c, slice_alignment), V(0));
+  if (is_narrow)
+    std::fill_n(narrow, padded, padding_column<std::uint16_t>);
+  else
+    std::fill_n(wide, padded, padding_column<Index>);
+  const Index* const full = storage.distances.data() + band.run;
+  const Index* const partial = full + band.full;
+  for (Index i = 0; i < rows.count; ++i) {
+    const Index row = storage.order.empty() ? rows.first + i : storage.order[rows.first + i];
+    Index f = 0, p = 0, left = 0;
+    for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k) {
+      const Index distance = matrix.columns[k] - row;
+      while (p < band.partial && partial[p] < distance) ++p;
+      Offset step = 0;
+      if (f < band.full && full[f] == distance) {
+        step = f++;
+      } else if (p < band.partial && partial[p] == distance) {
+        step = band.full + p;
+      } else {
+        const Offset place = Offset(left) * c + i;
+        if (is_narrow)
+          narrow[place] = static_cast<std::uint16_t>(matrix.columns[k] - band.base);
+        else
+          wide[place] = matrix.columns[k];
+        step = band.full + band.partial + left++;
+      }
+      values[step * c + i] = matrix.values[k];
+    }
+  }
+}
+
+/// Calls body(place) for the entries of row i of a slice, by ascending column.
+template <Value V, class F>
+void for_each_place(const CpuStorage<V>& storage, const Band& band, Index row, Index i, Offset entries, F&& body) {
+  const Index c = storage.shape.slice_rows;
+  const Index* const full = storage.distances.data() + band.run;
+  const Index* const partial = full + band.full;
+  const std::uint32_t* const masks = storage.masks.data() + band.run + band.full;
+  const std::uint16_t* const narrow = storage.columns.data() + band.column;
+  const auto column = [&](Index k) {
+    const Offset place = Offset(k) * c + i;
+    return band.base >= 0 ? band.base + narrow[place] : reinterpret_cast<const Index*>(narrow)[place];
+  };
+  Index f = 0, p = 0, left = 0;
+  const Offset in_full = band.full;
+  Offset in_partial = 0;
+  for (Index k = 0; k < band.partial; ++k) in_partial += masks[k] >> i & 1;
+  const Offset others = entries - in_full - in_partial;
+  for (Offset k = 0; k < entries; ++k) {
+    while (p < band.partial && !(masks[p] >> i & 1)) ++p;
+    const Index from_full = f < band.full ? full[f] : no_column;
+    const Index from_partial = p < band.partial ? partial[p] : no_column;
+    const Index from_others = left < others ? column(left) - row : no_column;
+    Offset step = 0;
+    if (from_full < from_partial && from_full < from_others)
+      step = f++;
+    else if (from_partial < from_others)
+      step = band.full + p++;
+    else
+      step = band.full + band.partial + left++;
+    body(step * c + i);
+  }
+}
+
+/// Slices in shares of about as many places, each row counting as one more.
+template <Value V>
+Array<Share> cut_into_shares(const CpuStorage<V>& storage) {
+  constexpr Offset min_places = 8192, enough_shares = 64;
+  const Offset places = static_cast<Offset>(storage.values.size()) + storage.rows;
+  const Offset places_per_share = std::max(min_places, places / enough_shares);
+  std::vector<Share> shares;
+  Offset room = 0;
+  const auto bands = static_cast<Index>(storage.bands.size()) - 1;
+  for (Index b = 0; b < bands; ++b) {
+    const Offset size = Offset(storage.bands[b].steps() + 1) * storage.shape.slice_rows;
+    const Index end = storage.bands[b + 1].slice;
+    for (Index s = storage.bands[b].slice; s < end;) {
+      if (room <= 0) {
+        shares.push_back({b, s});
+        room = places_per_share;
+      }
+      const auto taken = static_cast<Index>(std::min<Offset>(end - s, (room + size - 1) / size));
+      room -= taken * size;
+      s += taken;
+    }
+  }
+  shares.push_back({bands, storage.slice_count()});
+  return Array<Share>(std::move(shares));
+}
+
+}  // namespace
+
+template <Value V>
+CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options) {
+  CpuStorage<V> storage;
+  storage.shape = shape;
+  storage.rows = matrix.rows;
+  storage.order = sorted_rows(matrix.offsets, matrix.rows, shape.window);
+  const std::vector<Range> ranges = cut_slices(matrix, storage.order, shape);
+  const std::vector<Place> places = lay_out(ranges);
+  const Place& end = places.back();
+  require_little_padding("sell", end.entry, matrix.nonzeros(), sizeof(V) + 2, options, "bce");
+  if (end.run > std::numeric_limits<Index>::max())
+    throw Error(ErrorCode::unsupported, "sell would have more than 2^31 runs; give runs=0");
+  storage.bands = Array<Band>(static_cast<std::size_t>(end.band) + 1);
+  storage.distances = Array<Index>(static_cast<std::size_t>(end.run));
+  storage.masks = Array<std::uint32_t>(static_cast<std::size_t>(end.run));
+  storage.values = Array<V>(static_cast<std::size_t>(end.entry));
+  storage.columns = Array<std::uint16_t>(static_cast<std::size_t>(end.column));
+  Band& last = storage.bands[end.band];
+  last = Band{};
+  last.entry = end.entry;
+  last.slice = static_cast<Index>((Offset(matrix.rows) + shape.slice_rows - 1) / shape.slice_rows);
+  for (const Range& range : ranges) {
+    storage.in_runs += range.in_runs;
+    storage.short_slices += range.short_slices;
+  }
+  parallel_for(static_cast<Offset>(ranges.size()), 1, [&](Offset r) {
+    const Range& range = ranges[static_cast<std::size_t>(r)];
+    const Place& from = places[static_cast<std::size_t>(r)];
+    for (std::size_t b = 0; b < range.bands.size(); ++b) {
+      Band band = range.bands[b];
+      band.entry += from.entry;
+      band.column += from.column;
+      band.run += static_cast<Index>(from.run);
+      storage.bands[from.band + static_cast<Offset>(b)] = band;
+    }
+    for (std::size_t k = 0; k < range.runs.size(); ++k) {
+      storage.distances[from.run + static_cast<Offset>(k)] = range.runs[k].distance;
+      storage.masks[from.run + static_cast<Offset>(k)] = range.runs[k].mask;
+    }
+  });
+  parallel_for(static_cast<Offset>(ranges.size()), 1, [&](Offset r) {
+    for_each_slice(storage, places[static_cast<std::size_t>(r)].band, places[static_cast<std::size_t>(r) + 1].band,
+                   [&](const Band& band, Index s, Offset entry) { fill_slice(matrix, storage, band, s, entry); });
+  });
+  storage.shares = cut_into_shares(storage);
+  return storage;
+}
+
+template <Value V>
+void place_values(CpuStorage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values) {
+  const Index c = storage.shape.slice_rows;
+  constexpr Offset bands_per_range = 64;
+  parallel_ranges(static_cast<Offset>(storage.bands.size()) - 1, bands_per_range, [&](Offset begin, Offset end) {
+    for_each_slice(storage, begin, end, [&](const Band& band, Index s, Offset entry) {
+      const Index first = s * c, count = std::min(c, storage.rows - first);
+      for (Index i = 0; i < count; ++i) {
+        const Index row = storage.order.empty() ? first + i : storage.order[first + i];
+        auto from = static_cast<std::size_t>(offsets[row]);
+        for_each_place(storage, band, row, i, offsets[row + 1] - offsets[row],
+                       [&](Offset place) { storage.values[entry + place] = csr_values[from++]; });
+      }
+    });
+  });
+}
+
+#define WEFT_INSTANTIATE(V)                                                                      \
+  template CpuStorage<V> build_cpu_storage<V>(const Csr<V>&, const Shape&, const BuildOptions&); \
+  template void place_values<V>(CpuStorage<V>&, const Array<Offset>&, std::span<const V>);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
+
+}  // namespace weft::sell

@@ -1,0 +1,85 @@
+#pragma once
+#include "core/isa.hpp"
+#include "formats/sell/sell.hpp"
+
+// How slices are kept for a CPU.
+namespace weft::sell {
+
+/// A slice, or neighbouring slices that are alike but for their values.
+///
+/// A run is what the rows of a slice have at one distance from the diagonal: row i of the slice has its entry in column
+/// distance + (number of the slice's first row) + i, if it has one there. Its columns are not stored, and x is loaded
+/// as a vector. A slice begins with its full runs, in which every row has an entry, by ascending distance; then come
+/// partial runs, which have a mask, and then columns of entries that are in no run, as in Slice. Each takes C places.
+/// Bands of several slices have nothing but runs.
+struct Band {
+  Offset entry = 0;    ///< of its first slice
+  Offset column = 0;   ///< of its first entry that is in no run, in units of 16 bits
+  Index slice = 0;     ///< the first; its last one is before the next band's
+  Index run = 0;       ///< number of its first run
+  Index full = 0;      ///< runs
+  Index partial = 0;   ///< runs
+  Index width = 0;     ///< columns of entries that are in no run
+  Index unpadded = 0;  ///< so many of these columns have no padding,
+  Index dense = 0;     ///< so many at most as much of it as entries
+  Index base = 0;      ///< as in Slice
+
+  Index steps() const { return full + partial + width; }  ///< places of a row
+};
+
+/// Where a share of the slices begins; it ends where the next one does.
+struct Share {
+  Index band = 0, slice = 0;
+};
+
+/// A matrix in slices, as in Storage; bands cover all slices, in order, and one more band begins where they end.
+template <class V>
+struct CpuStorage {
+  Shape shape;
+  Index rows = 0;
+  Array<Index> order;  ///< empty when rows are not sorted; else there are no runs
+  Array<Band> bands;
+  Array<Index> distances;        ///< per run
+  Array<std::uint32_t> masks;    ///< per run: bit i says that row i of the slice has an entry
+  Array<std::uint16_t> columns;  ///< in units of 16 bits
+  Array<V> values;
+  Array<Share> shares;     ///< of the work, about equal; and one more where the last ends
+  Offset in_runs = 0;      ///< entries
+  Index short_slices = 0;  ///< those whose columns, if they store any, are of 16 bits
+
+  Index slice_count() const { return bands[bands.size() - 1].slice; }
+  std::size_t bytes() const {
+    return order.bytes() + bands.bytes() + shares.bytes() + distances.bytes() + masks.bytes() + columns.bytes() +
+           values.bytes();
+  }
+};
+
+/// Slices have runs if C is one of these: kernels know it, and masks have room for it.
+constexpr bool may_have_runs(Index slice_rows) { return slice_rows == 8 || slice_rows == 16 || slice_rows == 32; }
+
+/// The whole set-up, linear and parallel. shape.runs says whether runs are looked for.
+template <Value V>
+CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options);
+
+/// Writes the values, in csr's order, to their places.
+template <Value V>
+void place_values(CpuStorage<V>& storage, const Array<Offset>& offsets, std::span<const V> csr_values);
+
+/// What the CPU kernel reads: a CpuStorage.
+template <class V>
+struct CpuMatrix {
+  Index rows = 0;
+  Index slice_rows = 0;
+  Index share_count = 0;
+  const Share* shares = nullptr;
+  const Band* bands = nullptr;
+  const Index* distances = nullptr;
+  const std::uint32_t* masks = nullptr;
+  const Index* order = nullptr;  // null: not sorted
+  const std::uint16_t* columns = nullptr;
+  const V* values = nullptr;
+};
+
+WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads);)
+
+}  // namespace weft::sell
