@@ -95,9 +95,8 @@ const Format& format() {
          std::numeric_limits<Index>::max()},
         {"t", "threads per row on a GPU (1, or more where rows are few and long)", 1, 32, true},
         {"runs",
-         "1: on a CPU, entries of neighbouring rows in neighbouring columns are kept without their columns (1 where "
-         "there "
-         "are enough of them)",
+         "on a CPU, 1: entries of neighbouring rows in neighbouring columns go without columns (0, or 1 where that "
+         "pays)",
          0, 1},
         padding_parameter(),
     };

@@ -68,7 +68,7 @@ struct Range {
   bool is_like_last(const SliceCut& cut) const {
     const Band& last = bands.back();
     const auto its = runs.begin() + last.run;
-    return last.width == 0 && last.steps() > 0 && static_cast<std::size_t>(last.full) == cut.full.size() &&
+    return last.width == 0 && static_cast<std::size_t>(last.full) == cut.full.size() &&
            static_cast<std::size_t>(last.partial) == cut.partial.size() &&
            std::equal(cut.full.begin(), cut.full.end(), its) &&
            std::equal(cut.partial.begin(), cut.partial.end(), its + last.full);
@@ -198,7 +198,8 @@ void for_each_place(const CpuStorage<V>& storage, const Band& band, Index row, I
 /// Slices in shares of about as many places, each row counting as one more.
 template <Value V>
 Array<Share> cut_into_shares(const CpuStorage<V>& storage) {
-  constexpr Offset min_places = 8192, enough_shares = 64;
+  constexpr Offset min_places = 8192;
+  const Offset enough_shares = std::max<Offset>(64, 8 * threads());
   const Offset places = static_cast<Offset>(storage.values.size()) + storage.rows;
   const Offset places_per_share = std::max(min_places, places / enough_shares);
   std::vector<Share> shares;

@@ -140,6 +140,11 @@ TEST(SellOnCpu, NeighboursThatAreAlikeAreOneBand) {
   EXPECT_EQ(storage.bands[0].full, 3);
 }
 
+TEST(SellOnCpu, EmptySlicesAreOneBand) {
+  const Csr<double> empty{4000, 10, Array<Offset>(4001, 0), {}, {}};
+  EXPECT_EQ(build_cpu_storage(empty, {.slice_rows = 8, .group = 1, .runs = true}, {}).bands.size(), 2u);
+}
+
 TEST(SellOnCpu, IsTheSameForAnyNumberOfThreads) {
   const auto matrix = bands_with_holes(20000, 20000, pentadiagonal, 0.9, 1, 5);
   const int before = threads();
