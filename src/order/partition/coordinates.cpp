@@ -116,7 +116,8 @@ Array<Point> points_of_nodes(const Coordinates& coordinates, Index rows, int blo
     Point point{};
     const double* const from = coordinates.points.data() + node * block / rows_per_point * dimensions;
     for (int d = 0; d < dimensions && side > 0; ++d)
-      point[d] = static_cast<Coordinate>((from[d] / 2 - box.low[d]) / side * max_coordinate + 0.5);
+      point[d] = static_cast<Coordinate>(
+          std::min<double>(max_coordinate, (from[d] / 2 - box.low[d]) / side * (max_coordinate + 1)));
     points[node] = point;
   });
   return points;
