@@ -93,9 +93,11 @@ bool SliceCut::into_runs(const Csr<V>& matrix, const SliceRows& rows) {
 
 template <Value V>
 double share_in_runs(const Csr<V>& matrix, Index slice_rows) {
-  constexpr Offset max_stretches = 32, stretch = 8;  // slices
+  // Looking at an entry takes as long as multiplying ten: one in so many is looked at.
+  constexpr Offset one_in = 48, stretch = 4, min_stretches = 4, max_stretches = 64;  // of slices
   const Offset slices = (Offset(matrix.rows) + slice_rows - 1) / slice_rows;
-  const Offset all = (slices + stretch - 1) / stretch, count = std::min(all, max_stretches);
+  const Offset all = (slices + stretch - 1) / stretch;
+  const Offset count = std::min(all, std::clamp(all / one_in, min_stretches, max_stretches));
   Offset seen = 0, in_runs = 0;
   SliceCut cut;
   for (Offset i = 0; i < count; ++i) {
