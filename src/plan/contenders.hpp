@@ -182,7 +182,7 @@ class Contenders {
   // The standard deviation of predicted times on a GPU, as a share of them (bench/NOTES.md).
   static constexpr double uncertainty = 0.12, uncertainty_short = 0.2;
 
-  /// The power of csr's error that it shares.
+  /// The power of csr's error that it shares; that of csr's own variants was set by hand.
   double shared_error(const Contender<V>& one) const {
     if (device_.is_cpu()) return 1;
     return one.is_csr() ? 0.5 : 0.25;

@@ -16,6 +16,7 @@ constexpr PerWidth<Costs> gpu_costs{
 constexpr PerWidth<Costs> cpu_costs{
     .f32 = {.stream = 0.9, .request = 0.2, .sector = 2.4, .slot = 0.76, .row = 1.5, .start = 1},
     .f64 = {.stream = 1.2, .request = 0.25, .sector = 1.7, .slot = 0.8, .row = 2.1, .start = 1}};
+// Set by hand, not fitted.
 constexpr double run_share = 0.2;              // what an entry in a run takes of one that is gathered ...
 constexpr double row_of_runs_share = 0.4;      // ... and a row of them of another
 constexpr double max_unsorted_padding = 0.03;  // more, and rows are sorted
