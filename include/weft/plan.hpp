@@ -18,17 +18,20 @@
 
 namespace weft {
 
-/// Several vectors of the same length, one after the other: vector j starts at data + j * stride.
+/// Several vectors of the same length. Element i of vector j is data[i + j * stride] when column-major, and
+/// data[i * stride + j] when row-major, which serves all vectors with one pass over the matrix: the fastest way to
+/// multiply several. x and y of a product have the same layout.
 template <class T>
 struct Vectors {
   std::span<T> data;
   int count = 1;
   std::size_t stride = 0;
+  Layout layout = Layout::column_major;
 
   operator Vectors<const T>() const
     requires(!std::is_const_v<T>)
   {
-    return {data, count, stride};
+    return {data, count, stride, layout};
   }
 };
 template <class T>
@@ -36,11 +39,12 @@ struct DeviceVectors {
   DeviceSpan<T> data;
   int count = 1;
   std::size_t stride = 0;
+  Layout layout = Layout::column_major;
 
   operator DeviceVectors<const T>() const
     requires(!std::is_const_v<T>)
   {
-    return {data, count, stride};
+    return {data, count, stride, layout};
   }
 };
 

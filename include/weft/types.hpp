@@ -19,6 +19,10 @@ namespace weft {
 using Index = std::int32_t;   ///< a row or column number
 using Offset = std::int64_t;  ///< a position in the arrays of nonzeros: past 2^31 is fine
 
+/// How several vectors are stored. Column-major: one vector after the other, vector j begins `stride` elements after
+/// vector j - 1. Row-major: element i of all vectors, then element i + 1 of all, `stride` elements further on.
+enum class Layout : std::uint8_t { column_major, row_major };
+
 // The one list of value types: a macro, an enumerator and the traits of each. Adding a type is a line in each of the
 // three, and kernels in the formats that shall have it; everything else follows from them. WEFT_COMPLEX is the build
 // that shows it (CMake option of the same name): complex values in csr on the CPU.

@@ -9,9 +9,11 @@
 #include <mutex>
 #include <vector>
 
+#include "core/team.hpp"
+
 namespace weft {
 
-/// Carries the first exception out of an OpenMP region, which an exception must not leave by itself.
+/// Carries the first exception out of the bodies of a parallel loop, which must not throw.
 class ExceptionCarrier {
  public:
   template <class F>
@@ -46,8 +48,11 @@ void parallel_ranges(std::int64_t count, std::int64_t grain, F&& body) {
     return;
   }
   ExceptionCarrier carrier;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads())
-  for (std::int64_t r = 0; r < ranges; ++r) carrier.run([&] { body(r * grain, std::min(count, (r + 1) * grain)); });
+  auto run = [&](std::int64_t r) {
+    carrier.run([&] { body(r * grain, std::min(count, (r + 1) * grain)); });
+  };
+  run_pieces(
+      ranges, threads(), [](void* context, int, std::int64_t r) { (*static_cast<decltype(run)*>(context))(r); }, &run);
   carrier.rethrow();
 }
 

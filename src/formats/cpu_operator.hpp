@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/team.hpp"
 #include "formats/operator.hpp"
 #include "formats/vectors.hpp"
 
@@ -17,7 +18,7 @@ inline int useful_threads(Offset work, Offset work_per_thread) {
 template <Value V>
 class CpuOperatorBase : public Operator<V> {
  public:
-  CpuOperatorBase(Index rows, Offset entries) : rows_(rows), entries_(entries) {}
+  CpuOperatorBase(Index rows, Offset entries) : rows_(rows), entries_(entries) { prepare_team(threads()); }
 
   void apply(const Product<V>& product, Stream) final {
     if (product.alpha == V(0) || entries_ == 0) return scale_on_cpu(product, rows_);

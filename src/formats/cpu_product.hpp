@@ -1,4 +1,5 @@
 #pragma once
+#include "core/team.hpp"
 #include "formats/operator.hpp"
 
 // For files compiled once per instruction set, see core/isa.hpp.
@@ -18,6 +19,15 @@ inline void store_sums(const Product<V>& product, Offset row, int vector, const 
   V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
   for (Index i = 0; i < count; ++i)
     y[i] = product.beta == V(0) ? product.alpha * sums[i] : product.alpha * sums[i] + product.beta * y[i];
+}
+
+/// Calls body(thread, piece) for every piece of 0..pieces, see core/team.hpp.
+template <class F>
+inline void for_each_piece(Offset pieces, int threads, F&& body) {
+  using Body = std::remove_reference_t<F>;
+  run_pieces(
+      pieces, threads,
+      [](void* context, int thread, std::int64_t piece) { (*static_cast<Body*>(context))(thread, piece); }, &body);
 }
 
 }  // namespace weft::WEFT_ISA_NAMESPACE

@@ -13,8 +13,9 @@
 
 namespace weft {
 
-/// y_j = alpha A x_j + beta y_j for `count` vectors; vector j of x starts at x + j * x_stride, likewise y.
-/// The pointers are of the operator's device. beta == 0: y is not read. alpha == 0: x and A are not read.
+/// y_j = alpha A x_j + beta y_j for `count` vectors. Element i of vector j of x is x[i + j * x_stride] when column-major,
+/// x[i * x_stride + j] when row-major; likewise y. The pointers are of the operator's device. beta == 0: y is not read.
+/// alpha == 0: x and A are not read.
 template <Value V>
 struct Product {
   V alpha = 1;
@@ -24,15 +25,18 @@ struct Product {
   V* y = nullptr;
   std::size_t y_stride = 0;
   int count = 1;
+  Layout layout = Layout::column_major;
 
   /// `width` vectors from vector `first` on; x may be null where the matrix has no columns.
   constexpr Product part(int first, int width) const {
     Product some = *this;
-    if (x) some.x += static_cast<std::size_t>(first) * x_stride;
-    some.y += static_cast<std::size_t>(first) * y_stride;
+    const bool rows = layout == Layout::row_major;
+    if (x) some.x += static_cast<std::size_t>(first) * (rows ? 1 : x_stride);
+    some.y += static_cast<std::size_t>(first) * (rows ? 1 : y_stride);
     some.count = width;
     return some;
   }
+  /// Where a vector starts; column-major.
   constexpr const V* x_of(int vector) const { return x + static_cast<std::size_t>(vector) * x_stride; }
   constexpr V* y_of(int vector) const { return y + static_cast<std::size_t>(vector) * y_stride; }
 };

@@ -81,9 +81,9 @@ void multiply_sub_block(const View<V>& matrix, const Product<V>& product, Offset
 template <int Count, class V>
 void multiply_counted(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product,
                       int threads) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Offset c = 0; c < chunk_count; ++c)
+  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunk_count, threads, [&](int, Offset c) {
     for (Offset s = chunks[c]; s < chunks[c + 1]; ++s) multiply_sub_block<Count>(matrix, product, s);
+  });
 
   for (Offset i = 0; i < matrix.long_rows; ++i) {
     V sums[Count] = {};

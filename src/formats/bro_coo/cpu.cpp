@@ -164,8 +164,8 @@ inline void multiply_chunk(const CpuMatrix<V>& matrix, const Product<V>& product
 template <class V>
 void multiply_add(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   const Offset chunks = (matrix.intervals + matrix.chunk_intervals - 1) / matrix.chunk_intervals;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Offset chunk = 0; chunk < chunks; ++chunk) multiply_chunk(matrix, product, chunk);
+  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(
+      chunks, threads, [&](int, Offset chunk) { multiply_chunk(matrix, product, chunk); });
 
   for (Offset chunk = 0; chunk < chunks; ++chunk) {
     const Offset first = chunk * matrix.chunk_intervals;

@@ -137,14 +137,14 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Index
 
 template <class V>
 void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Index s = 0; s < matrix.slice_count; ++s) {
+  simd::for_each_piece(matrix.slice_count, threads, [&](int, Offset number) {
+    const auto s = static_cast<Index>(number);
     const std::uint32_t* const words = matrix.words + matrix.slices[s].word;
     if (matrix.symbol_bits == 64)
       multiply_slice(matrix, product, s, reinterpret_cast<const std::uint64_t*>(words));
     else
       multiply_slice(matrix, product, s, words);
-  }
+  });
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuMatrix<V>&, const Product<V>&, int);

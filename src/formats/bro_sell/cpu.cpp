@@ -1,6 +1,4 @@
 // The CPU kernel of bro-sell; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/block_size.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
@@ -145,11 +143,11 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
 template <int B, class V>
 void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int threads) {
   constexpr Index c = cpu_slice_rows<V>;
-  // Small hand-outs even out a busy machine; neighbouring slices stay together for the caches' sake.
-  const Index share = part.slice_count / (threads * 32);
-#pragma omp parallel for schedule(dynamic, share > 1 ? share : 1) num_threads(threads) if (threads > 1)
-  for (Index s = 0; s < part.slice_count; ++s) {
-    const Offset first = static_cast<Offset>(s) * c;
+  // A piece should take well over what handing it out does.
+  constexpr Offset slices_per_piece = 8;
+  const Offset pieces = (part.slice_count + slices_per_piece - 1) / slices_per_piece;
+  const auto multiply_one = [&](Offset s) {
+    const Offset first = s * c;
     const Index count = part.rows - first < c ? static_cast<Index>(part.rows - first) : c;
     // The slice stays in the cache from one vector to the next.
     for (int j = 0; j < product.count; ++j) {
@@ -160,7 +158,12 @@ void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int thre
         for (int r = 0; r < B; ++r) simd::store_sum(product, row * B + r, j, sums[r][i]);
       }
     }
-  }
+  };
+  simd::for_each_piece(pieces, threads, [&](int, Offset piece) {
+    const Offset end = (piece + 1) * slices_per_piece;
+    for (Offset s = piece * slices_per_piece; s < (end < part.slice_count ? end : part.slice_count); ++s)
+      multiply_one(s);
+  });
 }
 
 }  // namespace

@@ -38,6 +38,17 @@ constexpr Offset items_per_chunk = 4096;
 constexpr std::size_t large_x_bytes = std::size_t{2} << 20;  // what second-level caches hold
 constexpr Offset items_per_thread = 4096;                    // below this, waking a thread costs more than it brings
 
+/// Chunks that end inside a row: the next ones go on with it.
+Array<Offset> chunks_with_carries(const Array<Offset>& offsets, Index rows, const Array<Chunk>& chunks) {
+  std::vector<Offset> carried;
+  for (std::size_t c = 0; c + 1 < chunks.size(); ++c) {
+    const Chunk begin = chunks[c], end = chunks[c + 1];
+    if (end.row < rows && end.entry > offsets[end.row] && end.entry > begin.entry)
+      carried.push_back(static_cast<Offset>(c));
+  }
+  return Array<Offset>(std::move(carried));
+}
+
 template <Value V, class O>
 class CpuOperator final : public CpuOperatorBase<V> {
  public:
@@ -49,6 +60,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
         values_(matrix.values),
         chunks_(cut_into_chunks(matrix.rows, matrix.offsets, items_per_chunk)),
         groups_(group_rows(matrix.rows, matrix.offsets, chunks_)),
+        carried_(chunks_with_carries(matrix.offsets, matrix.rows, chunks_)),
         carries_(chunks_.size() * max_vectors) {}
 
   void update_values(std::span<const V> csr_values) override {
@@ -62,7 +74,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
             std::to_string(chunks_.size() - 1) + " pieces of " + std::to_string(items_per_chunk) + " rows + entries, " +
                 std::to_string(8 * sizeof(O)) + "-bit offsets",
             offsets_.bytes() + columns_.bytes() + values_.bytes() + chunks_.bytes() + groups_.shapes.bytes() +
-                groups_.order.bytes() + carries_.bytes()};
+                groups_.order.bytes() + carried_.bytes() + carries_.bytes()};
   }
 
  private:
@@ -76,6 +88,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
                                .shapes = groups_.shapes.data(),
                                .order = groups_.order.data(),
                                .large_x = large_x_,
+                               .carried = carried_.data(),
+                               .carried_count = static_cast<Offset>(carried_.size()),
                                .carries = carries_.data()};
     const int workers = useful_threads(this->rows() + this->entries(), items_per_thread);
     WEFT_CALL_ISA(multiply<V, O>)(view, product, workers);
@@ -87,6 +101,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
   Array<V> values_;
   Array<Chunk> chunks_;
   RowGroups groups_;
+  Array<Offset> carried_;
   Array<V> carries_;
   bool shares_values_ = true;  // with the caller's matrix, until new values come
 };

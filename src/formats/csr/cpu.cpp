@@ -1,6 +1,4 @@
 // The CPU kernel of csr; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
 #include "formats/csr/row_groups.hpp"
@@ -236,16 +234,11 @@ void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Of
 
 template <int Count, class V, class O>
 void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  // Small hand-outs even out a busy machine; neighbouring chunks stay together for the caches' sake.
-  const Offset share = matrix.chunk_count / (threads * Offset(16));
-#pragma omp parallel for schedule(dynamic, share > 1 ? static_cast<int>(share) : 1) \
-    num_threads(threads) if (threads > 1)
-  for (Offset c = 0; c < matrix.chunk_count; ++c) multiply_chunk<Count>(matrix, product, c);
-
-  for (Offset c = 0; c < matrix.chunk_count; ++c) {
-    const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
-    const Offset row_begin = end.row < matrix.rows ? static_cast<Offset>(matrix.offsets[end.row]) : end.entry;
-    if (end.entry <= row_begin || end.entry == begin.entry) continue;
+  simd::for_each_piece(matrix.chunk_count, threads,
+                       [&](int, Offset c) { multiply_chunk<Count>(matrix, product, c); });
+  for (Offset i = 0; i < matrix.carried_count; ++i) {
+    const Offset c = matrix.carried[i];
+    const Chunk end = matrix.chunks[c + 1];
     for (int j = 0; j < Count; ++j)
       product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(end.row)] +=
           product.alpha * matrix.carries[c * max_vectors + j];

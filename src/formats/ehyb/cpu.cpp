@@ -1,6 +1,4 @@
 // The CPU kernels of ehyb; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/block_size.hpp"
 #include "formats/cpu_product.hpp"
@@ -80,9 +78,9 @@ void multiply_part(const CpuView<V>& view, const Product<V>& product, Index part
 
 template <int B, class V>
 void multiply_parts(const CpuView<V>& view, const Product<V>& product, V* caches, Offset cache_stride, int threads) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Index part = 0; part < view.parts; ++part)
-    multiply_part<B>(view, product, part, caches + omp_get_thread_num() * cache_stride);
+  simd::for_each_piece(view.parts, threads, [&](int thread, Offset part) {
+    multiply_part<B>(view, product, static_cast<Index>(part), caches + thread * cache_stride);
+  });
 }
 
 }  // namespace
@@ -95,8 +93,7 @@ void multiply(const CpuView<V>& view, const Product<V>& product, V* caches, Offs
 template <class V>
 void multiply_extra(const CpuExtra<V>& extra, const Product<V>& product, V* sums, int threads) {
   constexpr Index c = cpu_slice_rows<V>;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(threads) if (threads > 1)
-  for (Index s = 0; s < extra.slice_count; ++s) {
+  simd::for_each_piece(extra.slice_count, threads, [&](int, Offset s) {
     const Slice& slice = extra.slices[s];
     const Index* const columns = extra.columns + slice.entry;
     const V* const values = extra.values + slice.entry;
@@ -113,7 +110,7 @@ void multiply_extra(const CpuExtra<V>& extra, const Product<V>& product, V* sums
         if (place >= 0) sums[j * extra.pieces + place] = running[i];
       }
     }
-  }
+  });
 }
 
 #define WEFT_INSTANTIATE(V)                                                         \

@@ -137,11 +137,10 @@ template <class V>
 void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads) {
   const Offset rows = matrix.rows;
   const Offset chunks = (rows + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Offset chunk = 0; chunk < chunks; ++chunk) {
+  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunks, threads, [&](int, Offset chunk) {
     const Offset end = (chunk + 1) * chunk_rows;
     multiply_chunk(matrix, product, chunk * chunk_rows, end < rows ? end : rows);
-  }
+  });
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Product<V>&, Index, int);

@@ -1,6 +1,4 @@
 // The CPU kernel of sell; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
 #include "formats/sell/cpu_storage.hpp"
@@ -170,9 +168,7 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const
 template <Index C, class V>
 void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   const Index rows = C > 0 ? C : matrix.slice_rows;
-  // Small hand-outs even out a busy machine; neighbouring slices stay together for the caches' sake.
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (Index share = 0; share < matrix.share_count; ++share) {
+  simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
     const Share end = matrix.shares[share + 1];
     Index s = matrix.shares[share].slice;
     for (Index b = matrix.shares[share].band; s < end.slice; ++b) {
@@ -182,7 +178,7 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
       const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
       for (; s < last; ++s, values += size) multiply_slice<C>(matrix, product, band, s, values);
     }
-  }
+  });
 }
 
 }  // namespace

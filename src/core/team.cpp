@@ -1,0 +1,299 @@
+// How a call of run_pieces goes:
+// 1. The caller takes a free job, cuts its pieces into a range per thread, opens the job and announces it.
+// 2. Threads that were looking for work, or sleeping, enter the job. Each takes pieces from the front of its own range,
+//    then from the back of the others'.
+// 3. The caller works like the others. When there is nothing left to take it closes the job, so that nobody enters any
+//    more, and waits for those that are still inside, each with its last piece.
+#include "core/team.hpp"
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <limits>
+#include <mutex>
+
+namespace weft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+constexpr int max_threads = 256;  ///< per job; a larger request gets so many
+constexpr int job_count = 8;      ///< at a time; further callers work alone
+constexpr std::size_t line = 64;  ///< what is written by different threads must not share one
+
+/// Looking for work longer than this costs others more than the wake-up that it avoids.
+constexpr microseconds idle_spin(200);
+/// The caller's last wait: threads inside have one piece each, which takes less unless they lost their cores. A caller
+/// that sleeps leaves its core to them.
+constexpr microseconds final_spin(50);
+/// A thread that lost its core twice leaves the work to the others for this long, then twice as long.
+constexpr microseconds shortest_leave(5'000), longest_leave(320'000);
+
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Calls `done` until it returns true, for the given time at most.
+template <class F>
+bool spin(microseconds limit, F&& done) {
+  constexpr int looks_per_clock = 32;
+  for (int look = 0; look < looks_per_clock; ++look, pause())
+    if (done()) return true;
+  for (const Clock::time_point end = Clock::now() + limit; Clock::now() < end;)
+    for (int look = 0; look < looks_per_clock; ++look, pause())
+      if (done()) return true;
+  return done();
+}
+
+/// Pieces that are not taken yet. The owner takes them from the front, others from the back.
+class alignas(line) Range {
+ public:
+  void set(std::uint32_t begin, std::uint32_t end) { ends_.store(pack(begin, end), std::memory_order_relaxed); }
+  bool take_first(std::uint32_t& piece) {
+    return take([&](std::uint32_t begin, std::uint32_t end) {
+      piece = begin;
+      return pack(begin + 1, end);
+    });
+  }
+  bool take_last(std::uint32_t& piece) {
+    return take([&](std::uint32_t begin, std::uint32_t end) {
+      piece = end - 1;
+      return pack(begin, end - 1);
+    });
+  }
+
+ private:
+  static std::uint64_t pack(std::uint32_t begin, std::uint32_t end) { return std::uint64_t{end} << 32 | begin; }
+  template <class F>
+  bool take(F&& left) {
+    std::uint64_t ends = ends_.load(std::memory_order_relaxed);
+    for (;;) {
+      const auto begin = static_cast<std::uint32_t>(ends), end = static_cast<std::uint32_t>(ends >> 32);
+      if (begin >= end) return false;
+      if (ends_.compare_exchange_weak(ends, left(begin, end), std::memory_order_relaxed)) return true;
+    }
+  }
+  std::atomic<std::uint64_t> ends_{0};
+};
+
+/// One call of run_pieces.
+class Job {
+ public:
+  bool claim() { return !claimed_.load(std::memory_order_relaxed) && !claimed_.exchange(true); }
+  void release() { claimed_.store(false, std::memory_order_release); }
+
+  void open(std::int64_t pieces, int threads, PieceBody body, void* context) {
+    // Ranges count in 32 bits: of more pieces several make one.
+    constexpr std::int64_t max_units = std::numeric_limits<std::uint32_t>::max() / 2;
+    pieces_ = pieces;
+    pieces_per_unit_ = (pieces - 1) / max_units + 1;
+    const std::int64_t units = (pieces - 1) / pieces_per_unit_ + 1;
+    threads_ = static_cast<int>(std::min<std::int64_t>(threads, units));
+    body_ = body;
+    context_ = context;
+    for (int t = 0; t < threads_; ++t)
+      ranges_[t].set(static_cast<std::uint32_t>(units * t / threads_),
+                     static_cast<std::uint32_t>(units * (t + 1) / threads_));
+    gate_.store(is_open, std::memory_order_release);
+  }
+
+  /// By a thread of the team; false: it has no place in this job.
+  bool enter(int thread) {
+    std::uint32_t gate = gate_.load(std::memory_order_relaxed);
+    do {
+      if (!(gate & is_open)) return false;
+    } while (!gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed));
+    if (thread < threads_) return true;
+    leave();
+    return false;
+  }
+  void leave() {
+    if (gate_.fetch_sub(1, std::memory_order_release) == 1) gate_.notify_one();
+  }
+
+  void work(int thread) {
+    std::uint32_t unit = 0;
+    while (ranges_[thread].take_first(unit)) run(thread, unit);
+    for (int other = thread + 1; other < thread + threads_; ++other)
+      while (ranges_[other % threads_].take_last(unit)) run(thread, unit);
+  }
+
+  void close_and_wait() {
+    if (gate_.fetch_and(~is_open, std::memory_order_acquire) == is_open) return;
+    if (spin(final_spin, [&] { return gate_.load(std::memory_order_acquire) == 0; })) return;
+    for (std::uint32_t gate = 0; (gate = gate_.load(std::memory_order_acquire)) != 0;)
+      gate_.wait(gate, std::memory_order_acquire);
+  }
+
+ private:
+  static constexpr std::uint32_t is_open = 1u << 31;
+
+  void run(int thread, std::uint32_t unit) const {
+    const std::int64_t end = std::min(pieces_, (std::int64_t{unit} + 1) * pieces_per_unit_);
+    for (std::int64_t piece = std::int64_t{unit} * pieces_per_unit_; piece < end; ++piece)
+      body_(context_, thread, piece);
+  }
+
+  alignas(line) std::atomic<std::uint32_t> gate_{0};  ///< is_open, and how many threads of the team are inside
+  alignas(line) std::atomic<bool> claimed_{false};
+  std::int64_t pieces_ = 0, pieces_per_unit_ = 1;
+  int threads_ = 0;
+  PieceBody body_ = nullptr;
+  void* context_ = nullptr;
+  Range ranges_[max_threads];
+};
+
+thread_local bool inside_a_body = false;
+
+/// How often this thread had to give up its core.
+long cores_lost() {
+#ifdef RUSAGE_THREAD
+  rusage usage{};
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
+#endif
+  return 0;
+}
+
+/// When a thread of the team stays away because it would only hold up the others.
+class Leave {
+ public:
+  bool now() const { return lasting_ && Clock::now() < end_; }
+
+  /// After work that began at `begin`. Short work is not looked at: it lost no core.
+  void look_back(Clock::time_point begin) {
+    constexpr microseconds suspicious(1000);
+    const Clock::time_point now = Clock::now();
+    if (now - begin < suspicious) return;
+    const long lost = cores_lost();
+    const bool again = lost > lost_;
+    lost_ = lost;
+    if (!again) {
+      length_ = std::max(shortest_leave, length_ / 2);
+      return;
+    }
+    lasting_ = true;
+    end_ = now + length_;
+    length_ = std::min(longest_leave, 2 * length_);
+  }
+
+ private:
+  bool lasting_ = false;
+  Clock::time_point end_{};
+  microseconds length_ = shortest_leave;
+  long lost_ = 0;
+};
+
+class Team {
+ public:
+  /// Starts threads until there are `count`; fewer where the system has no more.
+  void grow(int count) {
+    if (started_.load(std::memory_order_acquire) >= count) return;
+    const std::lock_guard lock(growing_);
+    // The program's signals are for its own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int number = started_.load(std::memory_order_relaxed) + 1; number <= std::min(count, max_threads - 1);
+         ++number) {
+      numbers_[number] = number;
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, &Team::main_of_thread, &numbers_[number]) != 0) break;
+      pthread_detach(thread);
+      started_.store(number, std::memory_order_release);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  /// False: all jobs are taken.
+  bool run(std::int64_t pieces, int threads, PieceBody body, void* context) {
+    Job* const job = std::ranges::find_if(jobs_, [](Job& some) { return some.claim(); });
+    if (job == std::end(jobs_)) return false;
+    max_busy_.store(weft::threads(), std::memory_order_relaxed);  // the caller's: OpenMP keeps a number per thread
+    busy_.fetch_add(1, std::memory_order_relaxed);
+    job->open(pieces, threads, body, context);
+    announced_.fetch_add(1);
+    announced_.notify_all();
+    job->work(0);
+    job->close_and_wait();
+    busy_.fetch_sub(1, std::memory_order_relaxed);
+    job->release();
+    return true;
+  }
+
+  static Team& get() { return *current().load(std::memory_order_acquire); }
+
+ private:
+  static std::atomic<Team*>& current() {
+    // Never destroyed: threads look at it until the process ends. A child of a fork has only the thread that forked.
+    static std::atomic<Team*> team = [] {
+      pthread_atfork(nullptr, nullptr, [] { current().store(new Team, std::memory_order_release); });
+      return new Team;
+    }();
+    return team;
+  }
+
+  static void* main_of_thread(void* number) {
+    get().help(*static_cast<const int*>(number));
+    return nullptr;
+  }
+
+  void help(int thread) {
+    inside_a_body = true;
+    Leave leave;
+    for (;;) {
+      const std::uint32_t seen = announced_.load();
+      if (!leave.now())
+        for (Job& job : jobs_) {
+          if (busy_.load(std::memory_order_relaxed) >= max_busy_.load(std::memory_order_relaxed) || !job.enter(thread)) continue;
+          busy_.fetch_add(1, std::memory_order_relaxed);
+          const Clock::time_point begin = Clock::now();
+          job.work(thread);
+          busy_.fetch_sub(1, std::memory_order_relaxed);
+          job.leave();
+          leave.look_back(begin);
+        }
+      const auto announced = [&] { return announced_.load() != seen; };
+      if (leave.now() || !spin(idle_spin, announced)) announced_.wait(seen);
+    }
+  }
+
+  Job jobs_[job_count];
+  alignas(line) std::atomic<std::uint32_t> announced_{0};  ///< jobs so far
+  alignas(line) std::atomic<int> busy_{0};                 ///< callers and threads with work
+  std::atomic<int> max_busy_{1};
+  std::atomic<int> started_{0};
+  std::mutex growing_;
+  int numbers_[max_threads] = {};
+};
+
+}  // namespace
+
+void prepare_team(int threads) {
+  if (threads > 1 && !inside_a_body && omp_in_parallel() == 0) Team::get().grow(threads - 1);
+}
+
+void run_pieces(std::int64_t pieces, int threads, PieceBody body, void* context) {
+  threads = std::min(threads, max_threads);
+  if (pieces > 1 && threads > 1 && !inside_a_body && omp_in_parallel() == 0) {
+    prepare_team(threads);
+    inside_a_body = true;
+    const bool done = Team::get().run(pieces, threads, body, context);
+    inside_a_body = false;
+    if (done) return;
+  }
+  for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, 0, piece);
+}
+
+}  // namespace weft
