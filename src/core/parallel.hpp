@@ -48,9 +48,7 @@ void parallel_ranges(std::int64_t count, std::int64_t grain, F&& body) {
     return;
   }
   ExceptionCarrier carrier;
-  auto run = [&](std::int64_t r) {
-    carrier.run([&] { body(r * grain, std::min(count, (r + 1) * grain)); });
-  };
+  auto run = [&](std::int64_t r) { carrier.run([&] { body(r * grain, std::min(count, (r + 1) * grain)); }); };
   run_pieces(
       ranges, threads(), [](void* context, int, std::int64_t r) { (*static_cast<decltype(run)*>(context))(r); }, &run);
   carrier.rethrow();

@@ -256,7 +256,8 @@ class Team {
       const std::uint32_t seen = announced_.load();
       if (!leave.now())
         for (Job& job : jobs_) {
-          if (busy_.load(std::memory_order_relaxed) >= max_busy_.load(std::memory_order_relaxed) || !job.enter(thread)) continue;
+          if (busy_.load(std::memory_order_relaxed) >= max_busy_.load(std::memory_order_relaxed) || !job.enter(thread))
+            continue;
           busy_.fetch_add(1, std::memory_order_relaxed);
           const Clock::time_point begin = Clock::now();
           job.work(thread);

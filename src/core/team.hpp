@@ -8,11 +8,11 @@ namespace weft {
 
 using PieceBody = void (*)(void* context, int thread, std::int64_t piece);
 
-/// Calls body(context, thread, piece) once for every piece of 0..pieces, on the calling thread and up to `threads` - 1 others,
-/// and returns when all are done. Thread t begins with the t-th part of the pieces, the same in every call, so that
-/// what it reads stays in its own cache; when it is done it takes over pieces of threads that are not, so that nobody
-/// waits for a thread that is late. Bodies must not throw. At a time, each
-/// has a `thread` of its own, below `threads`.
+/// Calls body(context, thread, piece) once for every piece of 0..pieces, on the calling thread and up to `threads` - 1
+/// others, and returns when all are done. Thread t begins with the t-th part of the pieces, the same in every call, so
+/// that what it reads stays in its own cache; when it is done it takes over pieces of threads that are not, so that
+/// nobody waits for a thread that is late. Bodies must not throw. At a time, each has a `thread` of its own, below
+/// `threads`.
 ///
 /// The calling thread works alone inside one of its own OpenMP regions and inside a body. Callers on different threads
 /// share the team: together they use `weft::threads()` threads, or as many as there are callers.

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "core/team.hpp"
 #include "formats/operator.hpp"
 

@@ -13,9 +13,9 @@
 
 namespace weft {
 
-/// y_j = alpha A x_j + beta y_j for `count` vectors. Element i of vector j of x is x[i + j * x_stride] when column-major,
-/// x[i * x_stride + j] when row-major; likewise y. The pointers are of the operator's device. beta == 0: y is not read.
-/// alpha == 0: x and A are not read.
+/// y_j = alpha A x_j + beta y_j for `count` vectors. Element i of vector j of x is x[i + j * x_stride] when
+/// column-major, x[i * x_stride + j] when row-major; likewise y. The pointers are of the operator's device. beta == 0:
+/// y is not read. alpha == 0: x and A are not read.
 template <Value V>
 struct Product {
   V alpha = 1;

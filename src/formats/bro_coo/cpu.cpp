@@ -1,8 +1,7 @@
 // The CPU kernel of bro-coo; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/bro_coo/bro_coo.hpp"
+#include "formats/cpu_product.hpp"
 
 namespace weft::bro_coo::WEFT_ISA_NAMESPACE {
 namespace {
@@ -164,8 +163,8 @@ inline void multiply_chunk(const CpuMatrix<V>& matrix, const Product<V>& product
 template <class V>
 void multiply_add(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   const Offset chunks = (matrix.intervals + matrix.chunk_intervals - 1) / matrix.chunk_intervals;
-  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(
-      chunks, threads, [&](int, Offset chunk) { multiply_chunk(matrix, product, chunk); });
+  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunks, threads,
+                                             [&](int, Offset chunk) { multiply_chunk(matrix, product, chunk); });
 
   for (Offset chunk = 0; chunk < chunks; ++chunk) {
     const Offset first = chunk * matrix.chunk_intervals;

@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "formats/coo/coo.hpp"
+#include "formats/cpu_product.hpp"
 #include "formats/vector_count.hpp"
 
 namespace weft::coo::WEFT_ISA_NAMESPACE {
@@ -43,8 +44,8 @@ void multiply_chunk(const CpuMatrix<V>& matrix, const Product<V>& product, Offse
 template <int Count, class V>
 void multiply_counted(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   const Offset chunks = (matrix.entries + matrix.chunk_entries - 1) / matrix.chunk_entries;
-  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(
-      chunks, threads, [&](int, Offset chunk) { multiply_chunk<Count>(matrix, product, chunk); });
+  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunks, threads,
+                                             [&](int, Offset chunk) { multiply_chunk<Count>(matrix, product, chunk); });
 
   for (Offset chunk = 0; chunk < chunks; ++chunk) {
     const Offset begin = chunk * matrix.chunk_entries;

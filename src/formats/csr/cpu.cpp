@@ -234,8 +234,7 @@ void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Of
 
 template <int Count, class V, class O>
 void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  simd::for_each_piece(matrix.chunk_count, threads,
-                       [&](int, Offset c) { multiply_chunk<Count>(matrix, product, c); });
+  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) { multiply_chunk<Count>(matrix, product, c); });
   for (Offset i = 0; i < matrix.carried_count; ++i) {
     const Offset c = matrix.carried[i];
     const Chunk end = matrix.chunks[c + 1];
