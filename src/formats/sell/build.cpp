@@ -66,7 +66,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .masks = storage_.masks.data(),
                             .order = storage_.order.empty() ? nullptr : storage_.order.data(),
                             .columns = storage_.columns.data(),
-                            .values = storage_.values.data()};
+                            .values = storage_.values.data(),
+                            .far = comes_from_memory(storage_.bytes())};
     const Offset work = storage_.rows + static_cast<Offset>(storage_.values.size());
     WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, entries_per_thread));
   }

@@ -1,6 +1,7 @@
 // Which C, sigma and t suit a matrix.
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -10,8 +11,10 @@
 namespace weft::sell {
 namespace {
 
-constexpr Index stretch = 16384;                            // rows looked at together, and the largest window
-constexpr Index windows[] = {1, 256, 1024, 4096, stretch};  // tried in this order
+constexpr Index stretch = 16384;  // rows looked at together, and the largest window
+// Windows are tried in these orders.
+constexpr Index gpu_windows[] = {1, 256, 1024, 4096, stretch};
+constexpr Index cpu_windows[] = {1, 256, 512, 1024, 2048, 4096, 8192, stretch};
 constexpr double sorting_costs = 0.02;  // as much as so many more entries: the order itself, and y and x out of order
 constexpr double worth_a_larger_window = 0.01;  // of the entries, saved by a larger window
 constexpr Offset max_stretches = 8;             // looked at in a large matrix
@@ -29,7 +32,8 @@ Offset stored_unsorted(const Offset* offsets, Index rows, Index slice_rows) {
 }
 
 /// Entries with padding that some rows would take, sorted in ever larger windows: one number for each of `windows`.
-std::vector<Offset> stored_by_window(const Offset* offsets, Index rows, Index slice_rows) {
+std::vector<Offset> stored_by_window(const Offset* offsets, Index rows, Index slice_rows,
+                                     std::span<const Index> windows) {
   std::vector<Index> lengths(static_cast<std::size_t>(rows)), sorted(lengths.size()), starts;
   for (Index i = 0; i < rows; ++i)
     lengths[static_cast<std::size_t>(i)] = static_cast<Index>(offsets[i + 1] - offsets[i]);
@@ -77,8 +81,18 @@ std::vector<Stretch> stretches_of(const RowsToCut& matrix) {
   return stretches;
 }
 
+/// On a CPU, rows of one window are written by one thread, or by two at the border of their shares: if threads wrote
+/// elements of y that are neighbours, its cache lines would travel from core to core. So there are several windows.
+std::span<const Index> windows_for(Device device, Index rows) {
+  if (!device.is_cpu()) return gpu_windows;
+  constexpr Index enough_windows = 8;
+  std::size_t count = 2;
+  while (count < std::size(cpu_windows) && cpu_windows[count] <= rows / enough_windows) ++count;
+  return std::span(cpu_windows).first(count);
+}
+
 /// The smallest window that leaves hardly more padding than the best, judged by some stretches of rows.
-Index choose_window(const RowsToCut& matrix, Index slice_rows) {
+Index choose_window(const RowsToCut& matrix, Index slice_rows, std::span<const Index> windows) {
   const std::vector<Stretch> stretches = stretches_of(matrix);
   // Where even no padding at all would not pay for sorting, nothing is sorted to see.
   Offset unsorted = 0, all = 0;
@@ -91,10 +105,10 @@ Index choose_window(const RowsToCut& matrix, Index slice_rows) {
   std::vector<Offset> own(stretches.size());
   parallel_for(static_cast<std::int64_t>(stretches.size()), 1, [&](std::int64_t i) {
     const Stretch& rows = stretches[static_cast<std::size_t>(i)];
-    stored[static_cast<std::size_t>(i)] = stored_by_window(rows.offsets, rows.rows, slice_rows);
+    stored[static_cast<std::size_t>(i)] = stored_by_window(rows.offsets, rows.rows, slice_rows, windows);
     own[static_cast<std::size_t>(i)] = rows.offsets[rows.rows] - rows.offsets[0];
   });
-  std::vector<Offset> total(std::size(windows), 0);
+  std::vector<Offset> total(windows.size(), 0);
   Offset entries = 0;
   for (std::size_t i = 0; i < stored.size(); ++i) {
     for (std::size_t w = 0; w < total.size(); ++w) total[w] += stored[i][w];
@@ -106,7 +120,7 @@ Index choose_window(const RowsToCut& matrix, Index slice_rows) {
       static_cast<double>(*std::ranges::min_element(total)) + worth_a_larger_window * static_cast<double>(entries);
   for (std::size_t w = 0; w < total.size(); ++w)
     if (static_cast<double>(total[w]) <= enough) return windows[w];
-  return stretch;
+  return windows.back();
 }
 
 }  // namespace
@@ -131,7 +145,7 @@ Shape choose_shape(const RowsToCut& matrix, const BuildOptions& options) {
   }
   shape.window = options.has("sigma") ? static_cast<Index>(options.parameter("sigma", 1))
                  : rows == 0          ? 1
-                                      : choose_window(matrix, shape.slice_rows);
+                                      : choose_window(matrix, shape.slice_rows, windows_for(options.device, rows));
   shape.window = std::min(shape.window, std::max<Index>(rows, 1));
   shape.group = cpu ? 1 : shape.threads > 1 ? shape.threads : 4;
   shape.may_widen = !cpu && shape.threads == 1 && shape.slice_rows == gpu_slice_rows;
