@@ -227,7 +227,8 @@ CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const 
   CpuStorage<V> storage;
   storage.shape = shape;
   storage.rows = matrix.rows;
-  storage.order = sorted_rows(matrix.offsets, matrix.rows, shape.window);
+  storage.order = shape.hubs > 0 ? sorted_rows_after_hubs(matrix.offsets, matrix.rows, shape.window, shape.hubs)
+                                 : sorted_rows(matrix.offsets, matrix.rows, shape.window);
   const std::vector<Range> ranges = cut_slices(matrix, storage.order, shape);
   const std::vector<Place> places = lay_out(ranges);
   const Place& end = places.back();

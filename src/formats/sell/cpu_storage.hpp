@@ -60,6 +60,10 @@ struct CpuStorage {
 /// Slices have runs if C is one of these: kernels know it, and masks have room for it.
 constexpr bool may_have_runs(Index slice_rows) { return slice_rows == 8 || slice_rows == 16 || slice_rows == 32; }
 
+/// Chooses what the user has not given. Sorted rows have no runs, so a matrix gets the one or the other.
+template <Value V>
+Shape choose_cpu_shape(const MatrixSource<V>& source, const BuildOptions& options);
+
 /// The whole set-up, linear and parallel. shape.runs says whether runs are looked for.
 template <Value V>
 CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options);
