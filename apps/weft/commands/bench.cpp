@@ -147,6 +147,7 @@ class Session {
     const std::shared_ptr<const Coordinates> coordinates = options_.parts.read_coordinates(matrix.rows);
     if (report_.cases.empty()) {  // not before there is something to measure
       report_.bandwidth = measure_bandwidth(report_.device);
+      report_.caches = bench::measure_cache_bandwidths(report_.device);
       if (shows_tables_) print(heading(report_));
     }
     bench::Case result;
