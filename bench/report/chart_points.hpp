@@ -19,8 +19,8 @@ struct Plot {
 };
 
 /// Bytes per nonzero that an axis may name: 12 is what csr stores in f64.
-constexpr std::array byte_ticks = {1.0,  1.5,  2.0,  3.0,  4.0,  5.0,  6.0,   8.0,   10.0,  12.0,   16.0,
-                                   20.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0, 1024.0, 4096.0};
+inline constexpr std::array byte_ticks = {1.0,  1.5,  2.0,  3.0,  4.0,  5.0,  6.0,   8.0,   10.0,  12.0,   16.0,
+                                          20.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0, 1024.0, 4096.0};
 
 /// Low and high of values as they come.
 struct Range {

@@ -60,8 +60,10 @@ std::string above_the_memory(const std::vector<Point>& points, const std::vector
   for (const Point& point : points)
     if (point.y > tie * roofs[0].bandwidth / 1e9 * point.x) sources.insert(svg::shorten(point.one->source, 40));
   if (sources.empty()) return "";
-  return fmt::format(" Above the memory's line are products of matrices that stay in caches ({}).",
-                     sources.size() > 4 ? fmt::format("{} of them", sources.size()) : joined(sources));
+  return fmt::format(
+      " Clearly above the memory's line, which caches explain, or others that used the memory while it was "
+      "measured: {}.",
+      sources.size() > 4 ? fmt::format("{} matrices", sources.size()) : joined(sources));
 }
 
 /// The roofs of caches that explain a point: of a matrix that fits, or above the roof before it.
