@@ -10,6 +10,7 @@
 #include "apps/weft/options.hpp"
 #include "apps/weft/output.hpp"
 #include "apps/weft/progress.hpp"
+#include "bench/harness/cache_bandwidth.hpp"
 #include "bench/harness/run.hpp"
 #include "bench/harness/suites.hpp"
 #include "bench/papers/papers.hpp"
