@@ -94,28 +94,24 @@ struct Contents {
   Cursor<C> cursor;
 };
 
-template <int B, Index C, class V>
-inline Contents<C> contents_of(const CpuPart<V>& part, const Slice& slice, Offset first, Index count) {
+template <Index C, class V>
+inline Contents<C> contents_of(const CpuPart<V>& part, const Slice& slice, Offset first, Index count, int block) {
   const std::uint32_t* const words = part.words + slice.word;
-  const WordLayout layout = word_layout(slice.width, slice.marks, C, B);
+  const WordLayout layout = word_layout(slice.width, slice.marks, C, block);
   Contents<C> contents{slice.marks & ragged ? words + layout.lengths : nullptr,
                        slice.marks & masked ? words + layout.masks : nullptr,
-                       {part.bases + static_cast<Offset>(slice.group) * group_columns,
-                        words,
-                        words + layout.groups,
-                        slice.codes,
-                        0,
-                        {}}};
+                       {part.bases + static_cast<Offset>(slice.group) * group_columns, words, words + layout.groups,
+                        slice.codes, 0, {}}};
   for (Index i = 0; i < count; ++i)
     contents.cursor.columns[group_columns - 1][i] = part.order ? part.order[first + i] : static_cast<Index>(first + i);
   return contents;
 }
 
 /// Which entries of a block there are: slot i's in column k.
-template <int B, Index C>
-inline std::uint64_t mask_of(const std::uint32_t* masks, Index k, Index i) {
-  const std::uint32_t* const at = masks + (static_cast<Offset>(k) * C + i) * mask_words(B);
-  return mask_words(B) == 1 ? at[0] : at[0] | static_cast<std::uint64_t>(at[1]) << 32;
+template <Index C>
+inline std::uint64_t mask_of(const std::uint32_t* masks, Index k, Index i, int block) {
+  const std::uint32_t* const at = masks + (static_cast<Offset>(k) * C + i) * mask_words(block);
+  return mask_words(block) == 1 ? at[0] : at[0] | static_cast<std::uint64_t>(at[1]) << 32;
 }
 
 /// The sums of one slice with one vector.
@@ -125,7 +121,7 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
   using Lanes = std::conditional_t<B == 1, simd::Simd<V>, simd::WideSimd<V>>;
   constexpr Index lanes = static_cast<Index>(Lanes::size());
   constexpr int entries = B * B;
-  auto [lengths, masks, cursor] = contents_of<B, C>(part, slice, first, count);
+  auto [lengths, masks, cursor] = contents_of<C>(part, slice, first, count, B);
   Index full = slice.width;  // columns before this one need no look at the lengths
   if (lengths)
     for (Index i = 0; i < C; ++i)
@@ -144,7 +140,7 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
       if (k % group_columns == 0) cursor.decode();
       for (Index i = 0; i < count; ++i) {
         if (lengths && k >= static_cast<Index>(lengths[i])) continue;
-        add_masked<B, C>(values + i, cursor.columns[k % group_columns][i], mask_of<B, C>(masks, k, i), x, &sums[0][i]);
+        add_masked<B, C>(values + i, cursor.columns[k % group_columns][i], mask_of<C>(masks, k, i, B), x, &sums[0][i]);
       }
     }
     return;
@@ -164,27 +160,19 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
     for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[r][p], sums[r] + p * lanes);
 }
 
-/// Adds a slot's block to the sums of its B rows; `column` is that of the block.
-template <int B, Index C, class Vectors, class V>
-inline void add_block(const Vectors& vectors, const V* values, Offset column, typename Vectors::Sums (&sums)[B]) {
-#pragma GCC unroll 8
-  for (int c = 0; c < B; ++c) {
-    const V* const x = vectors.x(column * B + c);
-#pragma GCC unroll 8
-    for (int r = 0; r < B; ++r) vectors.add(sums[r], values[(r * B + c) * C], x);
-  }
-}
-
-/// One slice with row-major vectors. The sums of a slot are in registers while it takes the columns of a group.
-template <int B, Index C, class Vectors, class V>
+/// One slice with row-major vectors. The sums of a slot are in registers while it takes the columns of a group. Block
+/// is the size of the blocks, or 0 if it is only known in the part.
+template <int Block, Index C, class Vectors, class V>
 void multiply_slice_rows(const CpuPart<V>& part, const Vectors& vectors, const Slice& slice, Offset first,
                          Index count) {
-  constexpr int entries = B * B;
-  auto [lengths, masks, cursor] = contents_of<B, C>(part, slice, first, count);
+  constexpr int room = Block > 0 ? Block : max_block;
+  const int block = Block > 0 ? Block : part.block;
+  const int entries = block * block;
+  auto [lengths, masks, cursor] = contents_of<C>(part, slice, first, count, block);
   const V* values = part.values + slice.value;
-  V sums[C][B][max_row_major_vectors];
+  V sums[C][room][max_row_major_vectors];
   for (Index i = 0; i < count; ++i)
-    for (int r = 0; r < B; ++r) vectors.save({}, sums[i][r]);
+    for (int r = 0; r < block; ++r) vectors.save({}, sums[i][r]);
   for (Index k = 0; k < slice.width; k += group_columns) {
     cursor.decode();
     const Index width = slice.width - k < group_columns ? slice.width - k : group_columns;
@@ -193,28 +181,33 @@ void multiply_slice_rows(const CpuPart<V>& part, const Vectors& vectors, const S
     for (Index i = 0; i < count; ++i) {
       const Index left = lengths ? static_cast<Index>(lengths[i]) - k : width;
       const Index end = left < width ? left : width;
-      typename Vectors::Sums running[B];
-#pragma GCC unroll 8
-      for (int r = 0; r < B; ++r) running[r] = vectors.saved(sums[i][r]);
+      typename Vectors::Sums running[room];
+#pragma GCC unroll 3
+      for (int r = 0; r < block; ++r) running[r] = vectors.saved(sums[i][r]);
       for (Index j = 0; j < end; ++j) {
-        const V* const block = values + static_cast<Offset>(j) * entries * C + i;
-        const Offset column = cursor.columns[j][i];
-        if (!masks) {
-          add_block<B, C>(vectors, block, column, running);
+        const V* const entry = values + static_cast<Offset>(j) * entries * C + i;
+        const Offset column = static_cast<Offset>(cursor.columns[j][i]) * block;
+        if (masks) {
+          const std::uint64_t mask = mask_of<C>(masks, k + j, i, block);
+          for (int e = 0; e < entries; ++e)
+            if (mask >> e & 1) vectors.add(running[e / block], entry[e * C], vectors.x(column + e % block));
           continue;
         }
-        const std::uint64_t mask = mask_of<B, C>(masks, k + j, i);
-        for (int e = 0; e < entries; ++e)
-          if (mask >> e & 1) vectors.add(running[e / B], block[e * C], vectors.x(column * B + e % B));
+#pragma GCC unroll 3
+        for (int c = 0; c < block; ++c) {
+          const V* const x = vectors.x(column + c);
+#pragma GCC unroll 3
+          for (int r = 0; r < block; ++r) vectors.add(running[r], entry[(r * block + c) * C], x);
+        }
       }
-#pragma GCC unroll 8
-      for (int r = 0; r < B; ++r) vectors.save(running[r], sums[i][r]);
+#pragma GCC unroll 3
+      for (int r = 0; r < block; ++r) vectors.save(running[r], sums[i][r]);
     }
     values += static_cast<Offset>(width) * entries * C;
   }
   for (Index i = 0; i < count; ++i) {
     const Offset row = part.order ? part.order[first + i] : first + i;
-    for (int r = 0; r < B; ++r) vectors.store(row * B + r, vectors.saved(sums[i][r]));
+    for (int r = 0; r < block; ++r) vectors.store(row * block + r, vectors.saved(sums[i][r]));
   }
 }
 
@@ -254,9 +247,10 @@ void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int thre
 
 template <class V>
 void multiply(const CpuPart<V>& part, const Product<V>& product, int threads) {
-  with_block_size(part.block, [&](auto b) {
+  if (product.layout == Layout::column_major)
+    return with_block_size(part.block, [&](auto b) { multiply_blocks<b>(part, product, threads); });
+  with_small_block_size(part.block, [&](auto b) {
     constexpr int block = decltype(b)::value;
-    if (product.layout == Layout::column_major) return multiply_blocks<block>(part, product, threads);
     simd::with_row_vectors(product, [&](const auto& vectors) {
       for_each_slice(part, threads, [&](const Slice& slice, Offset first, Index count) {
         multiply_slice_rows<block, cpu_slice_rows<V>>(part, vectors, slice, first, count);

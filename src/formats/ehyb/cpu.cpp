@@ -84,12 +84,42 @@ void multiply_parts(const CpuView<V>& view, const Product<V>& product, V* caches
   });
 }
 
-/// A part with row-major vectors, whose rows are read where they are: they are whole lines mostly, and a cache of so
-/// many would be in none.
-template <int B, class V, class Vectors>
+/// `Slots` slots of a slice with row-major vectors, from `slot` on. Rows of x are read where they are: they are whole
+/// lines mostly, and a cache of so many would be in none. Block is as in multiply_part_rows.
+template <int Block, Index Slots, class V, class Vectors>
+inline void multiply_slots(const CpuView<V>& view, const Vectors& vectors, const Slice& slice, const Index* cached,
+                           Index padding, Index slot, typename Vectors::Sums (&sums)[Slots][Block > 0 ? Block : max_block]) {
+  constexpr Index c = cpu_slice_rows<V>;
+  const int block = Block > 0 ? Block : view.block;
+  const V* values = view.values + slice.entry * (block * block) + slot;
+  const std::uint16_t* columns = view.columns + slice.entry + slot;
+  for (Index k = 0; k < slice.width; ++k, columns += c, values += block * block * c) {
+    __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
+#pragma GCC unroll 8
+    for (Index i = 0; i < Slots; ++i) {
+      const Index place = columns[i];
+      const V* x = vectors.zeros();
+      Offset step = 0;
+      if (place != padding) {
+        x = vectors.x(static_cast<Offset>(cached[place]) * block);
+        step = vectors.x_stride();
+      }
+#pragma GCC unroll 3
+      for (int column = 0; column < block; ++column)
+#pragma GCC unroll 3
+        for (int r = 0; r < block; ++r)
+          vectors.add(sums[i][r], values[(r * block + column) * c + i], x + column * step);
+    }
+  }
+}
+
+/// A part with row-major vectors. Block is the size of the blocks, or 0 if it is only known in the view.
+template <int Block, class V, class Vectors>
 void multiply_part_rows(const CpuView<V>& view, const Vectors& vectors, Index part) {
   constexpr Index c = cpu_slice_rows<V>;
-  constexpr Index slots = Vectors::together < B ? 1 : Vectors::together / B;  // whose sums fit the registers
+  constexpr int room = Block > 0 ? Block : max_block;
+  constexpr Index slots = Vectors::together < room ? 1 : Vectors::together / room;  // whose sums fit the registers
+  const int block = Block > 0 ? Block : view.block;
   const Index* const cached = view.cached + view.cache_begin[part];
   const auto padding = static_cast<Index>(view.cache_begin[part + 1] - view.cache_begin[part]);
   for (Index s = view.slice_begin[part]; s < view.slice_begin[part + 1]; ++s) {
@@ -97,36 +127,18 @@ void multiply_part_rows(const CpuView<V>& view, const Vectors& vectors, Index pa
     const Index first = view.row_begin[part] + (s - view.slice_begin[part]) * c;
     const Index rows = view.row_begin[part + 1] - first < c ? view.row_begin[part + 1] - first : c;
     for (Index slot = 0; slot < rows; slot += slots) {
-      const V* values = view.values + slice.entry * (B * B) + slot;
-      const std::uint16_t* columns = view.columns + slice.entry + slot;
-      typename Vectors::Sums sums[slots][B];
-      for (Index k = 0; k < slice.width; ++k, columns += c, values += B * B * c) {
-        __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
-#pragma GCC unroll 8
-        for (Index i = 0; i < slots; ++i) {
-          const Index place = columns[i];
-          const V* x = vectors.zeros();
-          Offset step = 0;
-          if (place != padding) {
-            x = vectors.x(static_cast<Offset>(cached[place]) * B);
-            step = vectors.x_stride();
-          }
-#pragma GCC unroll 8
-          for (int column = 0; column < B; ++column)
-#pragma GCC unroll 8
-            for (int r = 0; r < B; ++r) vectors.add(sums[i][r], values[(r * B + column) * c + i], x + column * step);
-        }
-      }
+      typename Vectors::Sums sums[slots][room];
+      multiply_slots<Block, slots>(view, vectors, slice, cached, padding, slot, sums);
       for (Index i = 0; i < slots && slot + i < rows; ++i) {
         const Offset node = view.order ? view.order[first + slot + i] : first + slot + i;
-        for (int r = 0; r < B; ++r) {
+        for (int r = 0; r < block; ++r) {
           if (slice.extra >= 0) {
-            const Range range = view.ranges[(static_cast<Offset>(slice.extra) * c + slot + i) * B + r];
+            const Range range = view.ranges[(static_cast<Offset>(slice.extra) * c + slot + i) * block + r];
             for (Index piece = range.begin; piece < range.end; ++piece)
               Vectors::join(sums[i][r],
                             vectors.saved(view.extra_sums + static_cast<Offset>(piece) * max_row_major_vectors));
           }
-          vectors.store(node * B + r, sums[i][r]);
+          vectors.store(node * block + r, sums[i][r]);
         }
       }
     }
@@ -137,10 +149,11 @@ void multiply_part_rows(const CpuView<V>& view, const Vectors& vectors, Index pa
 
 template <class V>
 void multiply(const CpuView<V>& view, const Product<V>& product, V* caches, Offset cache_stride, int threads) {
-  with_block_size(view.block, [&](auto b) {
+  if (product.layout == Layout::column_major)
+    return with_block_size(view.block,
+                           [&](auto b) { multiply_parts<b>(view, product, caches, cache_stride, threads); });
+  with_small_block_size(view.block, [&](auto b) {
     constexpr int block = decltype(b)::value;
-    if (product.layout == Layout::column_major)
-      return multiply_parts<block>(view, product, caches, cache_stride, threads);
     simd::with_row_vectors(product, [&](const auto& vectors) {
       simd::for_each_piece(view.parts, threads, [&](int, Offset part) {
         multiply_part_rows<block>(view, vectors, static_cast<Index>(part));
