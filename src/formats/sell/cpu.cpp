@@ -1,6 +1,7 @@
 // The CPU kernel of sell; compiled once per instruction set, see core/isa.hpp.
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
+#include "formats/row_vectors.hpp"
 #include "formats/sell/cpu_storage.hpp"
 
 namespace weft::sell::WEFT_ISA_NAMESPACE {
@@ -235,10 +236,9 @@ void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const
     run(reinterpret_cast<const Index*>(columns), product.x);
 }
 
-template <Index C, bool Far, class V>
-void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  const Index rows = C > 0 ? C : matrix.slice_rows;
-  [[maybe_unused]] const bool simple = product.count == 1 && product.beta == V(0);
+/// Calls body(band, first slice, where its neighbours in the band end, values, columns) for the slices of every share.
+template <class V, class F>
+void for_each_band(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body) {
   simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
     const Share end = matrix.shares[share + 1];
     Index s = matrix.shares[share].slice;
@@ -250,22 +250,83 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
       const V* values = matrix.values + band.entry + before * size;
       const std::uint16_t* columns = matrix.columns + band.column + before * column_size;
       const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
-      if constexpr (C > 0) {
-        const bool whole = static_cast<Offset>(last) * C <= matrix.rows;
-        if (simple && whole && band.full + band.partial == 0) {
-          multiply_plain<C, Far>(matrix, product, band, s, last, values, columns);
-          s = last;
-          continue;
-        }
-      }
-      for (; s < last; ++s, values += size, columns += column_size)
-        multiply_slice<C, Far>(matrix, product, band, s, values, columns);
+      body(band, s, last, values, size, columns, column_size);
+      s = last;
     }
   });
 }
 
+template <Index C, bool Far, class V>
+void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  [[maybe_unused]] const bool simple = product.count == 1 && product.beta == V(0);
+  for_each_band(matrix, C > 0 ? C : matrix.slice_rows, threads,
+                [&](const Band& band, Index s, Index end, const V* values, Offset size, const std::uint16_t* columns,
+                    Offset column_size) {
+                  if constexpr (C > 0) {
+                    const bool whole = static_cast<Offset>(end) * C <= matrix.rows;
+                    if (simple && whole && band.full + band.partial == 0)
+                      return multiply_plain<C, Far>(matrix, product, band, s, end, values, columns);
+                  }
+                  for (; s < end; ++s, values += size, columns += column_size)
+                    multiply_slice<C, Far>(matrix, product, band, s, values, columns);
+                });
+}
+
+/// R rows of a slice with row-major vectors, from row `row` of it on.
+template <int R, bool Far, class Vectors, class V>
+inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, const Band& band, Index s,
+                          const V* values, const std::uint16_t* narrow, Index row) {
+  const Index step = matrix.slice_rows;
+  const Offset first = static_cast<Offset>(s) * step + row;
+  values += row;
+  typename Vectors::Sums sums[R];
+  Index k = 0;
+  for (; k < band.full; ++k, values += step) {
+    prefetch<Far>(values);
+    const V* const x = vectors.x(first + matrix.distances[band.run + k]);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) vectors.add(sums[r], values[r], x + r * vectors.x_stride());
+  }
+  for (; k < band.full + band.partial; ++k, values += step) {
+    prefetch<Far>(values);
+    const std::uint32_t mask = matrix.masks[band.run + k] >> row;
+    const Offset column = first + matrix.distances[band.run + k];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+      vectors.add(sums[r], values[r], mask >> r & 1 ? vectors.x(column + r) : vectors.zeros());
+  }
+  const auto add_others = [&](auto columns, Offset base) {
+    columns += row;
+    const Offset dense = static_cast<Offset>(band.unpadded) * step;
+    simd::add_side_by_side<false>(vectors, values, columns, step, band.unpadded, base, sums);
+    simd::add_side_by_side<true>(vectors, values + dense, columns + dense, step, band.width - band.unpadded, base,
+                                 sums);
+  };
+  if (band.base >= 0)
+    add_others(narrow, band.base);
+  else
+    add_others(reinterpret_cast<const Index*>(narrow), 0);
+  for (int r = 0; r < R && first + r < matrix.rows; ++r)
+    vectors.store(matrix.order ? matrix.order[first + r] : first + r, sums[r]);
+}
+
 template <bool Far, class V>
 void multiply_from(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  if (product.layout == Layout::row_major)
+    return simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
+      constexpr int together = Vectors::together;
+      for_each_band(matrix, matrix.slice_rows, threads,
+                    [&](const Band& band, Index s, Index end, const V* values, Offset size,
+                        const std::uint16_t* columns, Offset column_size) {
+                      for (; s < end; ++s, values += size, columns += column_size) {
+                        Index row = 0;
+                        for (; row + together <= matrix.slice_rows; row += together)
+                          multiply_rows<together, Far>(matrix, vectors, band, s, values, columns, row);
+                        for (; row < matrix.slice_rows; ++row)
+                          multiply_rows<1, Far>(matrix, vectors, band, s, values, columns, row);
+                      }
+                    });
+    });
   switch (matrix.slice_rows) {
     case 4:
       return multiply_all<4, Far>(matrix, product, threads);
