@@ -92,6 +92,7 @@ struct PlanInfo {
   std::string recipe;
   Ordering ordering = Ordering::none;
   Device device;
+  Isa isa = Isa::baseline;  ///< the instruction set of the kernels, on a CPU
   ValueType type = ValueType::f64;
   Index rows = 0;
   Index cols = 0;

@@ -11,12 +11,14 @@ namespace weft {
 WEFT_API void set_threads(int count);
 WEFT_API int threads();
 
-/// The instruction set the CPU kernels use: the one named by the environment variable WEFT_ISA, else avx2 where the CPU
-/// has it, else the baseline.
+/// The instruction set of CPU kernels: the one named by the environment variable WEFT_ISA, else avx2 where the CPU has
+/// it, else the baseline. On a CPU with AVX-512, a format that was measured to be faster with it there uses that
+/// instead (PlanInfo::isa), with the same bits as AVX2's.
 enum class Isa { baseline, avx2, avx512 };
 WEFT_API Isa isa();
-WEFT_API void set_isa(
-    Isa isa);  ///< for tests and comparisons; throws Error(unsupported) when this CPU or build lacks it
+/// All plans made from now on use this one. For tests and comparisons; throws Error(unsupported) when this CPU or build
+/// lacks it.
+WEFT_API void set_isa(Isa isa);
 WEFT_API bool isa_available(Isa isa);
 WEFT_API std::string_view to_string(Isa isa);
 

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "core/isa.hpp"
+
 namespace weft {
 namespace {
 
@@ -15,7 +17,9 @@ std::atomic<int> requested_threads{0};
 std::recursive_mutex logger_mutex;  // a logger may log, or replace itself
 Logger current_logger;
 
-// AVX-512 is there for those who ask for it: no kernel gains from it yet, and csr loses (bench/NOTES.md).
+std::atomic<bool> isa_forced{false};
+
+// AVX-512 is for kernels that were measured to gain from it on this machine: see plan/kernel_isa.hpp.
 Isa best_isa() {
   if (isa_available(Isa::avx2)) return Isa::avx2;
   return Isa::baseline;
@@ -26,7 +30,10 @@ Isa isa_from_environment() {
   if (!wanted || !*wanted) return best_isa();
   for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
     if (wanted != to_string(isa)) continue;
-    if (isa_available(isa)) return isa;
+    if (isa_available(isa)) {
+      isa_forced = true;
+      return isa;
+    }
     log(LogLevel::warning, "WEFT_ISA=" + std::string(wanted) + ": this CPU or build lacks it; using " +
                                std::string(to_string(best_isa())));
     return best_isa();
@@ -72,6 +79,12 @@ void set_isa(Isa isa) {
   if (!isa_available(isa))
     throw Error(ErrorCode::unsupported, "this CPU or this build has no " + std::string(to_string(isa)) + " kernels");
   current_isa() = isa;
+  isa_forced = true;
+}
+
+bool isa_is_forced() {
+  current_isa();  // has read the environment
+  return isa_forced;
 }
 
 std::string_view to_string(Isa isa) {

@@ -102,8 +102,8 @@ inline WideSimd<V> gather_wide(const V* x, const std::int32_t* columns) {
 #ifdef __AVX2__
   const std::int32_t* const c = columns;
   if constexpr (sizeof(V) == 8)
-    return WideSimd<V>(_mm256_set_m128d(_mm_loadh_pd(_mm_load_sd(x + c[2]), x + c[3]),
-                                        _mm_loadh_pd(_mm_load_sd(x + c[0]), x + c[1])));
+    return WideSimd<V>(
+        _mm256_set_m128d(_mm_loadh_pd(_mm_load_sd(x + c[2]), x + c[3]), _mm_loadh_pd(_mm_load_sd(x + c[0]), x + c[1])));
   else
     return WideSimd<V>(_mm256_set_m128(_mm_set_ps(x[c[7]], x[c[6]], x[c[5]], x[c[4]]),
                                        _mm_set_ps(x[c[3]], x[c[2]], x[c[1]], x[c[0]])));

@@ -14,8 +14,8 @@ inline int useful_threads(Offset work, Offset work_per_thread) {
   return static_cast<int>(std::min<Offset>(threads(), 1 + work / work_per_thread));
 }
 
-/// Whether a matrix of so many bytes is read from memory by each product, rather than from a cache: kernels then request
-/// ahead, which costs instructions that a matrix in a cache does not earn back.
+/// Whether a matrix of so many bytes is read from memory by each product, rather than from a cache: kernels then
+/// request ahead, which costs instructions that a matrix in a cache does not earn back.
 inline bool comes_from_memory(std::size_t bytes) {
   constexpr std::size_t in_last_level_caches = std::size_t{8} << 20;
   return bytes > in_last_level_caches;
@@ -31,6 +31,7 @@ class CpuOperatorBase : public Operator<V> {
     if (product.alpha == V(0) || entries_ == 0) return scale_on_cpu(product, rows_);
     multiply(product);
   }
+  void use_isa(Isa isa) final { isa_ = isa; }
 
  protected:
   /// y = alpha A x + beta y; alpha is not 0 and there are entries.
@@ -38,10 +39,12 @@ class CpuOperatorBase : public Operator<V> {
 
   Index rows() const { return rows_; }
   Offset entries() const { return entries_; }
+  Isa isa() const { return isa_; }
 
  private:
   Index rows_;
   Offset entries_;
+  Isa isa_ = ::weft::isa();
 };
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <weft/device.hpp>
 #include <weft/order.hpp>
 #include <weft/partition.hpp>
+#include <weft/runtime.hpp>
 #include <weft/types.hpp>
 
 #include <cstddef>
@@ -79,6 +80,8 @@ class Operator {
     update_values(std::span<const V>(host));
   }
   virtual OperatorInfo info() const = 0;
+  /// On a CPU: multiplies with kernels of this instruction set from now on, which is available.
+  virtual void use_isa(Isa) {}
 
   /// The order that the format keeps rows and columns in, which saves it the way to the caller's and back; empty: it
   /// has none. Makes ready what apply_in_order needs, so it may allocate.

@@ -7,6 +7,7 @@
 #include "core/timer.hpp"
 #include "formats/registry.hpp"
 #include "order/partition/coordinates.hpp"
+#include "plan/kernel_isa.hpp"
 #include "plan/plan_state.hpp"
 #include "plan/reordered.hpp"
 
@@ -88,6 +89,7 @@ Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device devic
   if (progress && !progress(0)) throw Error(ErrorCode::cancelled, "cancelled");
   Built<V> built;
   built.choice = choice;
+  if (device.is_cpu()) kernel_isa(*choice.format, value_type<V>);  // the first one on a machine is not set-up
   const SetupTimes before = stored.source.state().times;
   const Stopwatch watch;
   built.op = choice.format->build.get<V>()(stored.source, {.device = device,
@@ -97,6 +99,7 @@ Built<V> build(const FormatChoice& choice, const Stored<V>& stored, Device devic
                                                            .partition = stored.partition,
                                                            .coordinates = stored.coordinates,
                                                            .times = &built.times});
+  if (device.is_cpu()) built.op->use_isa(kernel_isa(*choice.format, value_type<V>));
   if (stored.order) built.op = in_callers_order(std::move(built.op), stored.order, stored.positions);
   synchronize(device);
   if (progress) progress(1);  // too late to stop
@@ -119,6 +122,7 @@ Plan<V> finish_plan(Built<V> forward, PlanInfo info, const Stored<V>& stored, co
   if (!info.stored) info.recipe = recipe_of(forward.choice, built.variant, built.numbers);
   info.details = built.details;
   info.device = device;
+  if (device.is_cpu()) info.isa = kernel_isa(*forward.choice.format, value_type<V>);
   info.type = value_type<V>;
   info.rows = source.rows();
   info.cols = source.cols();

@@ -135,6 +135,8 @@ class ReorderedOperator final : public Operator<V> {
   /// Of the reordered rows.
   std::shared_ptr<const Partition> partition() const override { return inner_->partition(); }
 
+  void use_isa(Isa isa) override { inner_->use_isa(isa); }
+
   OperatorInfo info() const override {
     OperatorInfo info = inner_->info();
     info.bytes += order_->bytes();

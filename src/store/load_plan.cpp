@@ -31,6 +31,7 @@ std::optional<Plan<V>> plan_as_stored(const io::Packed<V>& packed, const Format&
                                                    .partition = options.partition});
   if ((options.partition || options.coordinates) && loaded.op->partition()) return std::nullopt;
   built.op = std::move(loaded.op);
+  if (device.is_cpu()) built.op->use_isa(kernel_isa(format, value_type<V>));
   synchronize(device);
   built.times.encode = loading.seconds();
   PlanInfo info;

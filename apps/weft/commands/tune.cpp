@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "plan/choices.hpp"
 #include "plan/device_table.hpp"
+#include "plan/kernel_isa.hpp"
 
 namespace weft::app {
 namespace {
@@ -19,7 +20,22 @@ struct TuneOptions {
   bool json = false;
 };
 
-std::string as_text(const DeviceInfo& info, const DeviceTable& table, const std::string& file) {
+/// Formats whose kernels are faster with AVX-512: "sell (f32, f64), bro-sell (f64)".
+std::string gainers(const std::vector<KernelIsa>& kernels) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kernels.size();) {
+    std::vector<std::string> types;
+    std::size_t next = i;
+    for (; next < kernels.size() && kernels[next].format == kernels[i].format; ++next)
+      if (kernels[next].isa == Isa::avx512) types.emplace_back(to_string(kernels[next].type));
+    if (!types.empty()) names.push_back(fmt::format("{} ({})", kernels[i].format, fmt::join(types, ", ")));
+    i = next;
+  }
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string as_text(const DeviceInfo& info, const DeviceTable& table, const std::vector<KernelIsa>& kernels,
+                    const std::string& file) {
   std::string text = fmt::format("{}, {}\n", info.device.name(), info.description);
   const auto fact = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<46} {}\n", name, value);
@@ -31,23 +47,28 @@ std::string as_text(const DeviceInfo& info, const DeviceTable& table, const std:
   fact("a million random reads of that cache", bench::seconds_text(1e6 * table.sector));
   fact("a million of the first-level caches", bench::seconds_text(1e6 * table.hit));
   fact("a read that waits for the one before", bench::seconds_text(table.latency));
+  if (!kernels.empty()) text += fmt::format("  Faster with AVX-512 than with AVX2: {}\n", gainers(kernels));
   return text +
          (file.empty() ? "Not kept: there is no folder for it, see --help\n" : fmt::format("Kept in {}\n", file));
 }
 
-std::string as_json(const DeviceInfo& info, const DeviceTable& table, const std::string& file) {
-  const nlohmann::ordered_json json = {{"schema", 1},
-                                       {"tool", "weft tune"},
-                                       {"device", info.device.name()},
-                                       {"name", info.description},
-                                       {"file", file},
-                                       {"launch_seconds", table.launch},
-                                       {"memory_bytes_per_second", table.memory_bandwidth},
-                                       {"cache_bytes_per_second", table.cache_bandwidth},
-                                       {"cache_bytes", table.cache_bytes},
-                                       {"sector_seconds", table.sector},
-                                       {"hit_seconds", table.hit},
-                                       {"latency_seconds", table.latency}};
+std::string as_json(const DeviceInfo& info, const DeviceTable& table, const std::vector<KernelIsa>& kernels,
+                    const std::string& file) {
+  nlohmann::ordered_json json = {{"schema", 1},
+                                 {"tool", "weft tune"},
+                                 {"device", info.device.name()},
+                                 {"name", info.description},
+                                 {"file", file},
+                                 {"launch_seconds", table.launch},
+                                 {"memory_bytes_per_second", table.memory_bandwidth},
+                                 {"cache_bytes_per_second", table.cache_bandwidth},
+                                 {"cache_bytes", table.cache_bytes},
+                                 {"sector_seconds", table.sector},
+                                 {"hit_seconds", table.hit},
+                                 {"latency_seconds", table.latency}};
+  json["kernels"] = nlohmann::ordered_json::array();
+  for (const KernelIsa& one : kernels)
+    json["kernels"].push_back({{"format", one.format}, {"type", to_string(one.type)}, {"isa", to_string(one.isa)}});
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -56,9 +77,10 @@ int run(const TuneOptions& options) {
   const Device device = Device::parse(options.device);
   const DeviceInfo info = describe(device);
   const DeviceTable& table = renew_device_table(device);
+  const std::vector<KernelIsa> kernels = device.is_cpu() ? renew_kernel_isas() : std::vector<KernelIsa>();
   forget_choices(device);
   const std::string file = device_table_file(device);
-  print(options.json ? as_json(info, table, file) : as_text(info, table, file));
+  print(options.json ? as_json(info, table, kernels, file) : as_text(info, table, kernels, file));
   return success;
 }
 

@@ -67,8 +67,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
                        .piece_starts = layout.piece_starts.data(),
                        .pieces = static_cast<Offset>(layout.pieces.size()),
                        .partials = partials_.data()};
-    WEFT_CALL_ISA(multiply<V>)(view, chunks_.data(), static_cast<Offset>(chunks_.size()) - 1, product,
-                               useful_threads(storage_.positions.back(), entries_per_thread));
+    WEFT_CALL_ISA(this->isa(), multiply<V>)(view, chunks_.data(), static_cast<Offset>(chunks_.size()) - 1, product,
+                                            useful_threads(storage_.positions.back(), entries_per_thread));
   }
 
   Settings settings_;

@@ -80,7 +80,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .values = storage_.values.data(),
                             .chunk_intervals = chunk_intervals_,
                             .carries = carries_.data()};
-    WEFT_CALL_ISA(multiply_add<V>)(view, product, useful_threads(chunks_ - 1, 1));
+    WEFT_CALL_ISA(this->isa(), multiply_add<V>)(view, product, useful_threads(chunks_ - 1, 1));
   }
 
   Storage<V> storage_;

@@ -38,7 +38,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .words = storage_.words.data(),
                             .values = storage_.values.data()};
     const Offset work = storage_.rows + static_cast<Offset>(storage_.values.size());
-    WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, entries_per_thread));
+    WEFT_CALL_ISA(this->isa(), multiply<V>)(view, product, useful_threads(work, entries_per_thread));
   }
 
   Storage<V> storage_;

@@ -151,7 +151,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
     multiply_part(storage_.singles, product);
   }
 
-  static void multiply_part(const Part<V>& part, const Product<V>& product) {
+  void multiply_part(const Part<V>& part, const Product<V>& product) const {
     if (part.rows == 0) return;
     const CpuPart<V> view{.block = part.shape.block,
                           .rows = part.rows,
@@ -163,7 +163,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                           .values = part.values.data()};
     constexpr Offset work_per_thread = 4096;
     const Offset work = part.rows + static_cast<Offset>(part.values.size());
-    WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, work_per_thread));
+    WEFT_CALL_ISA(this->isa(), multiply<V>)(view, product, useful_threads(work, work_per_thread));
   }
 
   Storage<V> storage_;

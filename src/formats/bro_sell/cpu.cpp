@@ -100,8 +100,12 @@ inline Contents<C> contents_of(const CpuPart<V>& part, const Slice& slice, Offse
   const WordLayout layout = word_layout(slice.width, slice.marks, C, block);
   Contents<C> contents{slice.marks & ragged ? words + layout.lengths : nullptr,
                        slice.marks & masked ? words + layout.masks : nullptr,
-                       {part.bases + static_cast<Offset>(slice.group) * group_columns, words, words + layout.groups,
-                        slice.codes, 0, {}}};
+                       {part.bases + static_cast<Offset>(slice.group) * group_columns,
+                        words,
+                        words + layout.groups,
+                        slice.codes,
+                        0,
+                        {}}};
   for (Index i = 0; i < count; ++i)
     contents.cursor.columns[group_columns - 1][i] = part.order ? part.order[first + i] : static_cast<Index>(first + i);
   return contents;

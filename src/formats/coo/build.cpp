@@ -35,7 +35,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .entries = matrix_.entries(),
                             .chunk_entries = entries_per_chunk,
                             .carries = carries_.data()};
-    WEFT_CALL_ISA(multiply_add<V>)(view, product, useful_threads(matrix_.entries() - 1, entries_per_chunk));
+    WEFT_CALL_ISA(this->isa(), multiply_add<V>)(view, product,
+                                                useful_threads(matrix_.entries() - 1, entries_per_chunk));
   }
 
   Coo<V> matrix_;

@@ -93,7 +93,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                                .carried_count = static_cast<Offset>(carried_.size()),
                                .carries = carries_.data()};
     const int workers = useful_threads(this->rows() + this->entries(), items_per_thread);
-    WEFT_CALL_ISA(multiply<V, O>)(view, product, workers);
+    WEFT_CALL_ISA(this->isa(), multiply<V, O>)(view, product, workers);
   }
 
   bool large_x_;

@@ -9,8 +9,8 @@ namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
-/// The kernels request a matrix that comes from memory (Far) this many entries ahead, once for every line of values: the
-/// CPU's own prefetching is not enough, probably since it stops at every page (bench/NOTES.md). Past the end of the
+/// The kernels request a matrix that comes from memory (Far) this many entries ahead, once for every line of values:
+/// the CPU's own prefetching is not enough, probably since it stops at every page (bench/NOTES.md). Past the end of the
 /// arrays that requests nothing.
 constexpr Offset entries_ahead = 512;
 template <class V>
@@ -60,7 +60,8 @@ void multiply_in_order(const CpuMatrix<V, O>& matrix, const Product<V>& product,
   Offset entry = begin.entry;
   for (Index row = begin.row; row < end.row; ++row) {
     const Offset row_end = static_cast<Offset>(matrix.offsets[row + 1]);
-    simd::store_sum(product, row, 0, dot<Far>(matrix.values + entry, matrix.columns + entry, row_end - entry, product.x));
+    simd::store_sum(product, row, 0,
+                    dot<Far>(matrix.values + entry, matrix.columns + entry, row_end - entry, product.x));
     entry = row_end;
   }
   if (entry < end.entry) *carry = dot<Far>(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x);
@@ -97,7 +98,8 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
     } else {
       for (Index r = 0; r < rows; ++r) {
         const Offset skipped = static_cast<Offset>(offsets[r] - offsets[0]);
-        const V sum = dot<Far>(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
+        const V sum =
+            dot<Far>(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
         simd::store_sum(product, row + r, 0, sum);
       }
     }
@@ -180,7 +182,7 @@ void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
                       const ChunkShape& shape) {
   V products[most_staged];
   stage_products<Far>(matrix.values + begin.entry, matrix.columns + begin.entry, end.entry - begin.entry, product.x,
-                 matrix.large_x, products);
+                      matrix.large_x, products);
   const O* offsets = matrix.offsets + begin.row;
   const O entry = offsets[0];
   const std::uint16_t* order_end = matrix.order + end.row;
@@ -246,7 +248,8 @@ void multiply_chunk_rows(const CpuMatrix<V, O>& matrix, const Vectors vectors, O
 
 template <bool Far, class Vectors, class V, class O>
 void multiply_rows(const CpuMatrix<V, O>& matrix, const Vectors& vectors, int threads) {
-  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) { multiply_chunk_rows<Far>(matrix, vectors, c); });
+  simd::for_each_piece(matrix.chunk_count, threads,
+                       [&](int, Offset c) { multiply_chunk_rows<Far>(matrix, vectors, c); });
   for (Offset i = 0; i < matrix.carried_count; ++i) {
     const Offset c = matrix.carried[i];
     vectors.add_to(matrix.chunks[c + 1].row, vectors.saved(matrix.carries + c * max_row_major_vectors));

@@ -97,28 +97,28 @@ class CpuOperator final : public CpuOperatorBase<V> {
     const int wanted = std::min(max_threads_, useful_threads(this->rows() + this->entries(), work_per_thread));
     const Extra<V>& extra = storage_.extra;
     if (extra.pieces > 0)
-      WEFT_CALL_ISA(multiply_extra<V>)({.slice_count = static_cast<Index>(extra.slices.size()),
-                                        .slices = extra.slices.data(),
-                                        .columns = extra_columns.data(),
-                                        .values = extra.values.data(),
-                                        .places = extra.places.data(),
-                                        .pieces = extra.pieces},
-                                       product, extra_sums_.data(), wanted);
+      WEFT_CALL_ISA(this->isa(), multiply_extra<V>)({.slice_count = static_cast<Index>(extra.slices.size()),
+                                                     .slices = extra.slices.data(),
+                                                     .columns = extra_columns.data(),
+                                                     .values = extra.values.data(),
+                                                     .places = extra.places.data(),
+                                                     .pieces = extra.pieces},
+                                                    product, extra_sums_.data(), wanted);
     const Caches& caches = storage_.caches;
-    WEFT_CALL_ISA(multiply<V>)({.block = storage_.shape.block,
-                                .parts = caches.parts(),
-                                .row_begin = caches.row_begin.data(),
-                                .cache_begin = caches.cache_begin.data(),
-                                .cached = cached.data(),
-                                .order = order,
-                                .slice_begin = storage_.slice_begin.data(),
-                                .slices = storage_.slices.data(),
-                                .columns = storage_.columns.data(),
-                                .values = storage_.values.data(),
-                                .ranges = extra.ranges.data(),
-                                .extra_sums = extra_sums_.data(),
-                                .pieces = extra.pieces},
-                               product, caches_.data(), cache_stride_, wanted);
+    WEFT_CALL_ISA(this->isa(), multiply<V>)({.block = storage_.shape.block,
+                                             .parts = caches.parts(),
+                                             .row_begin = caches.row_begin.data(),
+                                             .cache_begin = caches.cache_begin.data(),
+                                             .cached = cached.data(),
+                                             .order = order,
+                                             .slice_begin = storage_.slice_begin.data(),
+                                             .slices = storage_.slices.data(),
+                                             .columns = storage_.columns.data(),
+                                             .values = storage_.values.data(),
+                                             .ranges = extra.ranges.data(),
+                                             .extra_sums = extra_sums_.data(),
+                                             .pieces = extra.pieces},
+                                            product, caches_.data(), cache_stride_, wanted);
   }
 
   Array<Offset> offsets_;  // these and the columns are shared with the matrix: new values are placed by them

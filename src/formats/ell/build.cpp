@@ -79,7 +79,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                        .lengths = lengths_.data()};
     const Offset tiles = entries_per_chunk / shape_.width / rows_per_tile;
     const Index chunk_rows = rows_per_tile * static_cast<Index>(std::max<Offset>(1, tiles));
-    WEFT_CALL_ISA(multiply<V>)(view, product, chunk_rows, useful_threads(shape_.rows - 1, chunk_rows));
+    WEFT_CALL_ISA(this->isa(), multiply<V>)(view, product, chunk_rows, useful_threads(shape_.rows - 1, chunk_rows));
   }
 
   Shape shape_;

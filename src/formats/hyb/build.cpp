@@ -63,6 +63,11 @@ class HybOperator final : public Operator<V> {
     coo_->update_values(std::span<const V>(values));
   }
 
+  void use_isa(Isa isa) override {
+    ell_->use_isa(isa);
+    if (coo_) coo_->use_isa(isa);
+  }
+
   OperatorInfo info() const override {
     OperatorInfo info = ell_->info();
     const Offset rest = coo_ ? rest_offsets_.back() : 0;

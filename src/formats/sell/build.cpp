@@ -51,7 +51,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .values = storage_.values.data(),
                             .far = comes_from_memory(storage_.bytes())};
     const Offset work = storage_.rows + static_cast<Offset>(storage_.values.size());
-    WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, entries_per_thread));
+    WEFT_CALL_ISA(this->isa(), multiply<V>)(view, product, useful_threads(work, entries_per_thread));
   }
 
   CpuStorage<V> storage_;
@@ -81,8 +81,8 @@ const Format& format() {
          "on a CPU, 1: entries of neighbouring rows in neighbouring columns go without columns (0, or 1 where that "
          "pays)",
          0, 1},
-        {"hubs", "on a CPU: longer rows are sorted among themselves, and come first (0: none, or what saves padding)", 0,
-         std::numeric_limits<Index>::max()},
+        {"hubs", "on a CPU: longer rows are sorted among themselves, and come first (0: none, or what saves padding)",
+         0, std::numeric_limits<Index>::max()},
         padding_parameter(),
     };
     f.info.refuses = refuses_padding();

@@ -103,8 +103,9 @@ inline void add_columns(const V* values, const Column* columns, Index count, con
       if constexpr (sizeof(Lanes) == 32)
         sums[p] += factors * (Padded ? simd::gather_wide_padded(x, column) : simd::gather_wide(x, column));
       else if constexpr (Padded)
-        sums[p] += factors *
-                   Lanes([&](auto lane) { return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]); });
+        sums[p] += factors * Lanes([&](auto lane) {
+                     return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]);
+                   });
       else
         sums[p] += factors * simd::gather(x, column);
     }

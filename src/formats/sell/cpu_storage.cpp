@@ -65,8 +65,7 @@ struct Range {
     const auto its = runs.begin() + last.run;
     const bool padded = last.unpadded < last.width || band.unpadded < band.width;
     return !padded && last.width == band.width && last.base == band.base && last.full == band.full &&
-           last.partial == band.partial &&
-           std::equal(cut.full.begin(), cut.full.end(), its) &&
+           last.partial == band.partial && std::equal(cut.full.begin(), cut.full.end(), its) &&
            std::equal(cut.partial.begin(), cut.partial.end(), its + last.full);
   }
 };
