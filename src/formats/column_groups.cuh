@@ -28,10 +28,10 @@ __device__ __forceinline__ Group<N, T> load_group(const T* address) {
 }
 
 /// add_products for entries of which some are padding.
-template <int N, class V, class Room, class Column>
+template <bool TestOne = true, int N, class V, class Room, class Column>
 __device__ __forceinline__ void add_padded_products(const XRows<V, Room>& x, const V (&value)[N],
                                                     const Column (&column)[N], V (&sums)[Room::vectors]) {
-  add_products(x, value, column, [&](int k) { return column[k] != padding_column<Column>; }, sums);
+  add_products<TestOne>(x, value, column, [&](int k) { return column[k] != padding_column<Column>; }, sums);
 }
 
 /// Adds N columns of groups of four, two and one (N = 7: 4 + 2 + 1) to the sums of `row`. All loads of the matrix are

@@ -11,8 +11,8 @@ namespace weft::WEFT_SIMT_NAMESPACE {
 
 /// What is known of the vectors when a kernel is compiled.
 enum class Reach : std::uint8_t {
-  columns,  ///< column-major: the rows of a vector are neighbours
-  strided,  ///< nothing: one multiplication more per address
+  columns,  ///< column-major
+  rows,     ///< row-major
   packed,   ///< row-major, as many vectors as there is room for, rows aligned: a row takes one or a few wide accesses
 };
 
@@ -29,18 +29,19 @@ using OneVector = RoomFor<1, Reach::columns>;
 
 /// What a kernel that takes the vectors one after the other needs to know of them.
 using ColumnMajor = RoomFor<max_vectors, Reach::columns>;
-using AnyLayout = RoomFor<max_vectors, Reach::strided>;
+using RowMajor = RoomFor<max_vectors, Reach::rows>;
 
-/// Whether neighbouring elements of a vector have something between them.
+/// Whether neighbouring elements of a vector have something between them. A row-major vector without gaps is as good as
+/// a column-major one.
 template <class V>
 bool has_gaps(const Product<V>& product) {
   return product.layout == Layout::row_major && (product.count > 1 || product.x_stride > 1 || product.y_stride > 1);
 }
 
-/// Calls body(ColumnMajor()) or body(AnyLayout()).
+/// Calls body(ColumnMajor()) or body(RowMajor()).
 template <class V, class F>
 void with_layout_of(const Product<V>& product, F&& body) {
-  if (has_gaps(product)) return body(AnyLayout());
+  if (has_gaps(product)) return body(RowMajor());
   body(ColumnMajor());
 }
 
@@ -54,16 +55,19 @@ bool is_packed(const Product<V>& product) {
          is_aligned(product.x, product.x_stride) && is_aligned(product.y, product.y_stride);
 }
 
-/// Calls body(room) with the smallest RoomFor of 2, 4, 8 vectors that holds those of the product, or with OneVector.
+/// Calls body(room) with the smallest RoomFor of 1, 2, 4, 8 vectors that holds those of the product. Row-major ones
+/// that are not aligned, or of another number, have the largest only: they are rare, and every kernel costs compile
+/// time.
 template <class V, class F>
 void with_room_for(const Product<V>& product, F&& body) {
-  const auto several = [&](auto vectors) {
-    using Packed = RoomFor<decltype(vectors)::value, Reach::packed>;
-    if (is_packed<Packed>(product)) return body(Packed());
-    body(RoomFor<decltype(vectors)::value, Reach::strided>());
-  };
   static_assert(max_vectors == 8);
   if (product.count == 1 && !has_gaps(product)) return body(OneVector());
+  const auto several = [&](auto vectors) {
+    using Packed = RoomFor<decltype(vectors)::value, Reach::packed>;
+    if (product.layout == Layout::column_major) return body(RoomFor<decltype(vectors)::value, Reach::columns>());
+    if (is_packed<Packed>(product)) return body(Packed());
+    body(RowMajor());
+  };
   if (product.count <= 2) return several(std::integral_constant<int, 2>());
   if (product.count <= 4) return several(std::integral_constant<int, 4>());
   several(std::integral_constant<int, 8>());
@@ -112,31 +116,29 @@ class XRows {
  private:
   template <class Column>
   __device__ __forceinline__ const V* address(Column column, int j) const {
-    const auto stride = static_cast<Offset>(product_->x_stride);
     if constexpr (Room::reach == Reach::columns) return x_ + static_cast<std::size_t>(j) * product_->x_stride + column;
-    if constexpr (Room::reach == Reach::packed) return x_ + static_cast<Offset>(column) * stride + j;
-    const bool by_rows = product_->layout == Layout::row_major;
-    return x_ + static_cast<Offset>(column) * (by_rows ? stride : 1) + j * (by_rows ? Offset(1) : stride);
+    return x_ + static_cast<Offset>(column) * static_cast<Offset>(product_->x_stride) + j;
   }
 
   const Product<V>* product_;
   const V* x_;
 };
 
-/// Bytes of rows of packed vectors that a thread has on their way: more would take registers from other threads.
-inline constexpr int packed_bytes_in_flight = 128;
+/// Bytes of rows of x that a thread has on their way: more would take registers from other threads.
+inline constexpr int row_bytes_in_flight = 128;
 
 /// sums[j] += value[k] times element column[k] of vector j, for the k with is_live(k). All loads of a vector, or of
 /// some rows, are queued before the first is needed. The order of the additions is that of the columns, of which there
-/// may be more than values.
-template <int N, int Columns, class V, class Room, class Column, class IsLive>
+/// may be more than values. TestOne: also the kernel for one vector tests that there is one, which there always is. The
+/// test costs bro-ell 8 % on rows of seven, and its absence bro-sell 3 % on rows of 81 (bench/NOTES.md).
+template <bool TestOne = true, int N, int Columns, class V, class Room, class Column, class IsLive>
 __device__ __forceinline__ void add_products(const XRows<V, Room>& x, const V (&value)[N],
                                              const Column (&column)[Columns], IsLive is_live,
                                              V (&sums)[Room::vectors]) {
   static_assert(N <= Columns);
   constexpr int vectors = Room::vectors;
-  if constexpr (Room::reach == Reach::packed) {
-    constexpr int fitting = packed_bytes_in_flight / (vectors * static_cast<int>(sizeof(V)));
+  if constexpr (Room::reach != Reach::columns) {
+    constexpr int fitting = row_bytes_in_flight / (vectors * static_cast<int>(sizeof(V)));
     constexpr int together = fitting < N ? fitting : N;
     WEFT_UNROLL
     for (int first = 0; first < N; first += together) {
@@ -157,8 +159,7 @@ __device__ __forceinline__ void add_products(const XRows<V, Room>& x, const V (&
   } else {
     WEFT_UNROLL
     for (int j = 0; j < vectors; ++j) {
-      // One vector needs no test: the branch alone would cost 8 % on rows of seven (bench/NOTES.md).
-      if (vectors > 1 && j >= x.count()) break;
+      if ((vectors > 1 || TestOne) && j >= x.count()) break;
       V factor[N];
       WEFT_UNROLL
       for (int k = 0; k < N; ++k) factor[k] = is_live(k) ? x.at(column[k], j) : V(0);
@@ -171,12 +172,9 @@ __device__ __forceinline__ void add_products(const XRows<V, Room>& x, const V (&
 /// Where y has the element of a vector.
 template <class Room, class V>
 __device__ __forceinline__ V* y_at(const Product<V>& product, Index row, int vector) {
-  const auto stride = static_cast<Offset>(product.y_stride);
   if constexpr (Room::reach == Reach::columns)
     return product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
-  if constexpr (Room::reach == Reach::packed) return product.y + row * stride + vector;
-  const bool by_rows = product.layout == Layout::row_major;
-  return product.y + row * (by_rows ? stride : 1) + vector * (by_rows ? Offset(1) : stride);
+  return product.y + static_cast<Offset>(row) * static_cast<Offset>(product.y_stride) + vector;
 }
 
 /// y = alpha sum + beta y for one element, not reading y when beta is 0.

@@ -103,7 +103,7 @@ __device__ __forceinline__ void sum_row(const View<V>& view, const Slice& slice,
       last += static_cast<Index>(delta);
       column[u] = delta == 0 ? padding_column<Index> : last;
     }
-    add_padded_products(x, value, column, sums);
+    add_padded_products<false>(x, value, column, sums);
     if (column[batch - 1] < 0) break;  // nothing but padding follows
   }
 }

@@ -62,7 +62,8 @@ void with_room(const Product<V>& product, F&& body) {
   using Packed = RoomFor<max_vectors_together, Reach::packed>;
   if (product.count == 1 && !has_gaps(product)) return body(OneVector());
   if (is_packed<Packed>(product)) return body(Packed());
-  body(RoomFor<max_vectors_together, Reach::strided>());
+  if (has_gaps(product)) return body(RoomFor<max_vectors_together, Reach::rows>());
+  body(RoomFor<max_vectors_together, Reach::columns>());
 }
 
 template <int B, class V>

@@ -163,7 +163,7 @@ __device__ __forceinline__ void add_blocks(const Index* column, const V* values,
   }
   const auto first_column = [&](int n) { return static_cast<Offset>(column[n]) * B; };
   const auto term = [&](int n, int e, V factor) { return !Masked || (mask[n] >> e & 1) ? value[n][e] * factor : V(0); };
-  if constexpr (Room::reach == Reach::packed) {
+  if constexpr (Room::reach != Reach::columns) {
     WEFT_UNROLL
     for (int n = 0; n < Together; ++n) {
       V row[B][Room::vectors] = {};
@@ -262,10 +262,10 @@ __global__ void __launch_bounds__(simt::block_threads, simt::resident_blocks(Min
     if (j >= product.count) break;
     for (int distance = 1 << view.thread_bits >> 1; distance > 0; distance /= 2)
       sums[j][r] += simt::shuffle_xor(simt::full_mask, sums[j][r], distance);
-    if constexpr (Room::reach != Reach::packed)
+    if constexpr (Room::reach == Reach::columns)
       if (live && (slot & ((1 << view.thread_bits) - 1)) == 0) store_sum<Room>(product, row * B + r, j, sums[j][r]);
   }
-  if constexpr (Room::reach == Reach::packed) {
+  if constexpr (Room::reach != Reach::columns) {
     if (!live || (slot & ((1 << view.thread_bits) - 1)) != 0) return;
     WEFT_UNROLL
     for (int r = 0; r < B; ++r) {

@@ -34,11 +34,11 @@ struct RowMajorSpace {
 
 /// Lanes: of a group. PerLane: vectors of a lane, neighbours that take one access.
 template <class V, class O, int Lanes, int PerLane>
-__global__ void __launch_bounds__(::weft::simt::block_threads)
+__global__ void __launch_bounds__(::weft::simt::block_threads, simt::resident_blocks(4, ::weft::simt::block_threads))
     csr_row_major(View<V, O> matrix, int steps, Offset shares, const Index* __restrict__ share_rows, Carries<V> carries,
                   Product<V> product) {
   constexpr int batch = ::weft::csr::row_major_batch;
-  using Room = RoomFor<Lanes * PerLane, PerLane == 1 ? Reach::strided : Reach::packed>;
+  using Room = RoomFor<Lanes * PerLane, PerLane == 1 ? Reach::rows : Reach::packed>;
   const Index* __restrict__ const columns = matrix.columns;
   const V* __restrict__ const values = matrix.values;
   const Offset share = simt::global_thread_id() / Lanes;
@@ -125,13 +125,24 @@ void row_major_multiply(const View<V, O>& matrix, const RowMajorSpace<V>& space,
                         Stream stream) {
   constexpr int threads = ::weft::simt::block_threads;
   const Index* share_rows = space.share_rows;
+  const auto launch = [&](auto lanes, auto per_lane) {
+    simt::launch(WEFT_KERNEL(csr_row_major<V, O, decltype(lanes)::value, decltype(per_lane)::value>),
+                 simt::blocks_for(space.shares, threads / lanes), threads, 0, stream, matrix, space.steps, space.shares,
+                 share_rows, space.carries, product);
+  };
+  constexpr std::integral_constant<int, 1> one;
   with_room_for(product, [&](auto room) {
     using Room = decltype(room);
-    if constexpr (Room::vectors > 1) {
-      constexpr int per_lane = Room::reach == Reach::packed ? Room::template pack<V> : 1;
-      constexpr int lanes = Room::vectors / per_lane;
-      simt::launch(WEFT_KERNEL(csr_row_major<V, O, lanes, per_lane>), simt::blocks_for(space.shares, threads / lanes),
-                   threads, 0, stream, matrix, space.steps, space.shares, share_rows, space.carries, product);
+    if constexpr (Room::reach == Reach::packed) {
+      constexpr int per_lane = Room::template pack<V>;
+      launch(std::integral_constant<int, Room::vectors / per_lane>(), std::integral_constant<int, per_lane>());
+    } else if constexpr (Room::reach == Reach::rows) {
+      if (product.count <= 2)
+        launch(std::integral_constant<int, 2>(), one);
+      else if (product.count <= 4)
+        launch(std::integral_constant<int, 4>(), one);
+      else
+        launch(std::integral_constant<int, 8>(), one);
     }
   });
   if (space.shares > 1) add_carries(space.carries, product, stream);

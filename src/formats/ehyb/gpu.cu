@@ -124,12 +124,16 @@ class GpuOperator final : public GpuOperatorBase<V> {
                        .pieces = layout.extra.pieces};
     for (int first = 0; first < product.count; first += together_) {
       const Product<V> some = product.part(first, std::min(together_, product.count - first));
+      const auto multiply_layout = [&](auto vectors) {
+        if (has_gaps(some))
+          multiply_some<RoomFor<vectors, Reach::rows>>(view, some, extra_columns.data(), stream);
+        else
+          multiply_some<RoomFor<vectors, Reach::columns>>(view, some, extra_columns.data(), stream);
+      };
       if (some.count > 1)
-        multiply_some<RoomFor<max_vectors_together, Reach::strided>>(view, some, extra_columns.data(), stream);
-      else if (has_gaps(some))
-        multiply_some<RoomFor<1, Reach::strided>>(view, some, extra_columns.data(), stream);
+        multiply_layout(std::integral_constant<int, max_vectors_together>());
       else
-        multiply_some<OneVector>(view, some, extra_columns.data(), stream);
+        multiply_layout(std::integral_constant<int, 1>());
     }
   }
 

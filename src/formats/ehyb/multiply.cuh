@@ -39,7 +39,9 @@ __device__ __forceinline__ void load_cache(const View<V>& view, const Part& part
     WEFT_UNROLL
     for (int i = 0; i < together; ++i) {
       const Index at = first + i * threads;
-      x.load(static_cast<Offset>(node[i]) * B + (at < count ? at : first) % B, element[i]);
+      const Offset row = static_cast<Offset>(node[i]) * B + (at < count ? at : first) % B;
+      WEFT_UNROLL
+      for (int j = 0; j < vectors; ++j) element[i][j] = x.at(row, j);
     }
     WEFT_UNROLL
     for (int i = 0; i < together; ++i) WEFT_UNROLL
