@@ -65,14 +65,18 @@ std::vector<Case> all_cases() {
 template <Value V>
 class PlacedVectors {
  public:
-  PlacedVectors(Device device, Index length, int count, std::size_t stride)
+  PlacedVectors(Device device, Index length, int count, std::size_t stride, Layout layout = Layout::column_major)
       : device_(device),
         length_(static_cast<std::size_t>(length)),
         count_(count),
         stride_(stride),
-        host_(margin + (count - 1) * stride + length_ + margin, sentinel) {}
+        layout_(layout),
+        host_(margin + extent() + margin, sentinel) {}
 
-  V& at(int vector, std::size_t i) { return host_[margin + static_cast<std::size_t>(vector) * stride_ + i]; }
+  V& at(int vector, std::size_t i) {
+    const auto j = static_cast<std::size_t>(vector);
+    return host_[margin + (row_major() ? i * stride_ + j : i + j * stride_)];
+  }
   void fill(int vector, std::span<const V> elements) {
     for (std::size_t i = 0; i < length_; ++i) at(vector, i) = elements[i];
   }
@@ -87,27 +91,36 @@ class PlacedVectors {
   void download() {
     if (!device_.is_cpu()) host_ = on_device_.download();
   }
+  /// Elements before, between and after the vectors, or the rows.
   bool margins_untouched() const {
+    const std::size_t used = row_major() ? static_cast<std::size_t>(count_) : length_;
     for (std::size_t i = 0; i < host_.size(); ++i) {
-      const bool inside = i >= margin && i < host_.size() - margin && (i - margin) % stride_or_one() < length_;
+      const bool inside = i >= margin && i < host_.size() - margin && (i - margin) % stride_or_one() < used;
       if (!inside && host_[i] != sentinel) return false;
     }
     return true;
   }
-  std::size_t span_size() const { return host_.size() - 2 * margin; }
-  Vectors<V> host_vectors() { return {std::span<V>(host_.data() + margin, span_size()), count_, stride_}; }
+  Vectors<V> host_vectors() { return {std::span<V>(host_.data() + margin, extent()), count_, stride_, layout_}; }
   DeviceVectors<V> device_vectors() {
-    return {DeviceSpan<V>(on_device_.data() + margin, span_size(), device_), count_, stride_};
+    return {DeviceSpan<V>(on_device_.data() + margin, extent(), device_), count_, stride_, layout_};
   }
 
  private:
   static constexpr std::size_t margin = 3;
   static constexpr V sentinel = V(12345.678);
+  bool row_major() const { return layout_ == Layout::row_major; }
+  /// From the first element to the last.
+  std::size_t extent() const {
+    const auto count = static_cast<std::size_t>(count_);
+    if (row_major()) return length_ == 0 ? 0 : (length_ - 1) * stride_ + count;
+    return (count - 1) * stride_ + length_;
+  }
   std::size_t stride_or_one() const { return stride_ ? stride_ : 1; }
   Device device_;
   std::size_t length_;
   int count_;
   std::size_t stride_;
+  Layout layout_;
   Array<V> host_;
   DeviceBuffer<V> on_device_;
 };
@@ -117,11 +130,9 @@ void multiply(Plan<V>& plan, Op op, V alpha, PlacedVectors<V>& x, V beta, Placed
   x.upload();
   y.upload();
   if (plan.device().is_cpu()) {
-    const auto from = x.host_vectors();
-    plan.apply(op, alpha, Vectors<const V>{from.data, from.count, from.stride}, beta, y.host_vectors());
+    plan.apply(op, alpha, Vectors<const V>(x.host_vectors()), beta, y.host_vectors());
   } else {
-    const auto from = x.device_vectors();
-    plan.apply(op, alpha, DeviceVectors<const V>{from.data, from.count, from.stride}, beta, y.device_vectors());
+    plan.apply(op, alpha, DeviceVectors<const V>(x.device_vectors()), beta, y.device_vectors());
     synchronize(plan.device());
   }
   y.download();
@@ -169,11 +180,15 @@ class Conformance : public ::testing::TestWithParam<Case> {
 
   /// One product checked against the reference, with what must not be read poisoned.
   template <Value V>
-  void check(Plan<V>& plan, const Csr<V>& matrix, Op op, V alpha, V beta, int count, const std::string& what) {
+  void check(Plan<V>& plan, const Csr<V>& matrix, Op op, V alpha, V beta, int count, const std::string& what,
+             Layout layout = Layout::column_major) {
     const Index in = op == Op::none ? matrix.cols : matrix.rows, out = op == Op::none ? matrix.rows : matrix.cols;
     const V poison = std::numeric_limits<V>::quiet_NaN();
-    PlacedVectors<V> x(plan.device(), in, count, static_cast<std::size_t>(in) + 2);
-    PlacedVectors<V> y(plan.device(), out, count, static_cast<std::size_t>(out) + 1);
+    const auto beside = [&](Index length) {
+      return static_cast<std::size_t>(layout == Layout::row_major ? count : length);
+    };
+    PlacedVectors<V> x(plan.device(), in, count, beside(in) + 2, layout);
+    PlacedVectors<V> y(plan.device(), out, count, beside(out) + 1, layout);
     std::vector<Array<V>> x_given, y_given;
     for (int j = 0; j < count; ++j) {
       x_given.push_back(alpha == V(0) ? Array<V>(static_cast<std::size_t>(in), poison)
@@ -188,6 +203,16 @@ class Conformance : public ::testing::TestWithParam<Case> {
     for (int j = 0; j < count; ++j)
       EXPECT_TRUE(equals_reference<V>(matrix, op, alpha, x_given[j], beta, y_given[j], y.get(j)))
           << what << (what.empty() ? "" : ", ") << "vector " << j << " of " << count;
+  }
+
+  template <Value V>
+  Array<V> row_major_product(Plan<V>& plan, const Csr<V>& matrix, int count) {
+    const auto stride = static_cast<std::size_t>(count);
+    PlacedVectors<V> x(plan.device(), matrix.cols, count, stride, Layout::row_major);
+    PlacedVectors<V> y(plan.device(), matrix.rows, count, stride, Layout::row_major);
+    for (int j = 0; j < count; ++j) x.fill(j, random_vector<V>(static_cast<std::size_t>(matrix.cols), 7 + j));
+    multiply(plan, Op::none, V(1), x, V(0), y);
+    return Array<V>::copy_of(y.host_vectors().data);
   }
 
   template <Value V>
@@ -239,6 +264,57 @@ TEST_P(Conformance, OneToNineVectorsInOneCall) {
   });
 }
 
+// Rows have gaps, whose numbers would show in a sum.
+TEST_P(Conformance, RowMajorVectorsInOneCall) {
+  for_type([&]<Value V>(V) {
+    for_each_structure<V>(false, [&](const Csr<V>& matrix) {
+      if (emulated() && matrix.nonzeros() > 1500) return;
+      auto plan = make_plan(matrix, true);
+      for (int count = 1; count <= 17; ++count)
+        if (!emulated() || count == 1 || count == 3 || count == 8 || count == 9)
+          check(plan, matrix, count % 2 ? Op::none : Op::transpose, V(1.5), count % 3 ? V(0) : V(-1), count, "",
+                Layout::row_major);
+    });
+  });
+}
+
+TEST_P(Conformance, RowMajorVectorsOfEveryStructureOpAlphaAndBeta) {
+  for_type([&]<Value V>(V) {
+    for_each_structure<V>(!emulated(), [&](const Csr<V>& matrix) {
+      if (emulated() && (matrix.nonzeros() > 1500 || GetParam().lane_order > 0)) return;
+      auto plan = plan_unless_refused(matrix, options(true));
+      if (!plan) return;
+      int count = 2;
+      for (const Op op : {Op::none, Op::transpose})
+        for (const V alpha : {V(1), V(0), V(-2.5)})
+          for (const V beta : {V(0), V(1), V(0.75)}) {
+            check(*plan, matrix, op, alpha, beta, count,
+                  std::string(op == Op::transpose ? "transposed, " : "") + "alpha " + std::to_string(alpha) +
+                      ", beta " + std::to_string(beta),
+                  Layout::row_major);
+            count = count % 8 + 3;
+          }
+    });
+  });
+}
+
+TEST_P(Conformance, RepeatedRowMajorProductsHaveTheSameBits) {
+  for_type([&]<Value V>(V) {
+    for_each_structure<V>(!emulated(), [&](const Csr<V>& matrix) {
+      if (emulated() && matrix.nonzeros() > 1500) return;
+      auto plan = plan_unless_refused(matrix, options(false));
+      if (!plan) return;
+      for (const int count : {3, 8}) {
+        const Array<V> first = row_major_product(*plan, matrix, count);
+        for (int repeat = 0; repeat < 3; ++repeat) {
+          if (plan->device().is_cpu()) set_threads(1 + repeat);
+          EXPECT_TRUE(same_bits(first, row_major_product(*plan, matrix, count))) << count << " vectors";
+        }
+      }
+    });
+  });
+}
+
 TEST_P(Conformance, NewValuesTakeThePlaceOfTheOld) {
   for_type([&]<Value V>(V) {
     for_each_structure<V>(false, [&](const Csr<V>& matrix) {
@@ -277,6 +353,17 @@ TEST_P(Conformance, NanAndInfinityReachOnlyTheirRows) {
     auto plan = make_plan(matrix, true);
     check(plan, matrix, Op::none, V(1), V(0), 1, "NaN and infinity");
     check(plan, matrix, Op::transpose, V(2), V(1), 1, "NaN and infinity transposed");
+  });
+}
+
+TEST_P(Conformance, NanAndInfinityReachOnlyTheirRowsOfRowMajorVectors) {
+  for_type([&]<Value V>(V) {
+    Csr<V> matrix = random_rows<V>(60, std::vector<Index>(90, 6), 21);
+    matrix.values[6 * 10] = std::numeric_limits<V>::quiet_NaN();
+    matrix.values[6 * 33 + 2] = std::numeric_limits<V>::infinity();
+    auto plan = make_plan(matrix, true);
+    check(plan, matrix, Op::none, V(1), V(0), 5, "NaN and infinity", Layout::row_major);
+    check(plan, matrix, Op::transpose, V(2), V(1), 4, "NaN and infinity transposed", Layout::row_major);
   });
 }
 

@@ -20,6 +20,8 @@ TEST(Plan, ApplyAllocatesNothingOnTheCpu) {
       p.apply(Op::transpose, 2.0, std::span<const double>(x.data(), 2000), 1.0, std::span(y.data(), 3000));
       p.apply(Op::none, 1.0, Vectors<const double>{std::span<const double>(x.data(), 6000), 2, 3000}, 0.0,
               Vectors<double>{std::span(y.data(), 4000), 2, 2000});
+      p.apply(Op::none, 1.0, Vectors<const double>{std::span<const double>(x.data(), 6000), 2, 2, Layout::row_major},
+              0.0, Vectors<double>{std::span(y.data(), 4000), 2, 2, Layout::row_major});
       p.apply_in_order(std::span<const double>(x.data(), 3000), std::span(y.data(), 2000));
     };
     // OpenMP allocates for its threads once; the plan that is watched has not been applied before.

@@ -9,29 +9,35 @@
 #include "formats/registry.hpp"
 #include "plan/build.hpp"
 #include "refusals.hpp"
+#include "row_major.hpp"
 
 namespace weft::test {
 namespace {
 
 /// y = alpha A x + beta y, in the caller's order or in the plan's.
 template <Value V>
-Array<V> multiply(Plan<V>& plan, bool in_order, V alpha, const Array<V>& x, V beta, const Array<V>& y, int count) {
-  const std::size_t x_stride = x.size() / count, y_stride = y.size() / count;
+Array<V> multiply(Plan<V>& plan, bool in_order, V alpha, const Array<V>& x, V beta, const Array<V>& y, int count,
+                  Layout layout = Layout::column_major) {
   const auto run = [&](auto from, auto to) {
     if (in_order)
       plan.apply_in_order(alpha, from, beta, to);
     else
       plan.apply(Op::none, alpha, from, beta, to);
   };
+  const bool rows = layout == Layout::row_major;
+  const auto columns = static_cast<std::size_t>(count);
+  const std::size_t x_stride = rows ? columns : x.size() / columns, y_stride = rows ? columns : y.size() / columns;
+  const Array<V> from = rows ? to_row_major(x, count) : x;
+  Array<V> result = rows ? to_row_major(y, count) : y.clone();
   if (plan.device().is_cpu()) {
-    Array<V> result = y.clone();
-    run(Vectors<const V>{x, count, x_stride}, Vectors<V>{result, count, y_stride});
-    return result;
+    run(Vectors<const V>{from, count, x_stride, layout}, Vectors<V>{result, count, y_stride, layout});
+  } else {
+    const DeviceBuffer<V> x_there(plan.device(), from);
+    DeviceBuffer<V> y_there(plan.device(), result);
+    run(DeviceVectors<const V>{x_there, count, x_stride, layout}, DeviceVectors<V>{y_there, count, y_stride, layout});
+    result = y_there.download();
   }
-  const DeviceBuffer<V> from(plan.device(), x);
-  DeviceBuffer<V> to(plan.device(), y);
-  run(DeviceVectors<const V>{from, count, x_stride}, DeviceVectors<V>{to, count, y_stride});
-  return to.download();
+  return rows ? from_row_major(result, count) : std::move(result);
 }
 
 template <Value V>
@@ -52,15 +58,15 @@ template <Value V>
 }
 
 template <Value V>
-void expect_same(Plan<V>& plan, const Order& order, V alpha, V beta, int count) {
+void expect_same(Plan<V>& plan, const Order& order, V alpha, V beta, int count, Layout layout = Layout::column_major) {
   const PlanInfo& info = plan.info();
   const V poison = std::numeric_limits<V>::quiet_NaN();
   const auto in = static_cast<std::size_t>(info.cols) * count, out = static_cast<std::size_t>(info.rows) * count;
   const Array<V> x = alpha == V(0) ? Array<V>(in, poison) : random_vector<V>(in, 5);
   const Array<V> y = beta == V(0) ? Array<V>(out, poison) : random_vector<V>(out, 6);
-  const Array<V> expected = ordered_by(multiply(plan, false, alpha, x, beta, y, count), order.rows, count);
-  const Array<V> result =
-      multiply(plan, true, alpha, ordered_by(x, order.columns, count), beta, ordered_by(y, order.rows, count), count);
+  const Array<V> expected = ordered_by(multiply(plan, false, alpha, x, beta, y, count, layout), order.rows, count);
+  const Array<V> result = multiply(plan, true, alpha, ordered_by(x, order.columns, count), beta,
+                                   ordered_by(y, order.rows, count), count, layout);
   EXPECT_TRUE(same_bits(result, expected)) << count << " vectors";
 }
 
@@ -115,6 +121,14 @@ TEST_P(OwnOrder, EveryFormatGivesTheSameBitsInItsOwnOrNone) {
                         expect_same<double>(p, order, 2, -1, 2);
                       });
   }
+}
+
+TEST_P(OwnOrder, RowMajorVectorsHaveTheSameBits) {
+  for (const char* format : {"ehyb:cache=40", "ehyb:block=2:cache=30", "sell", "csr"})
+    for_plans<double>({.format = format}, [](Plan<double>& p, const Csr<double>&) {
+      const Order order = p.ordering();
+      for (const int count : {1, 3, 8, 11}) expect_same<double>(p, order, 1.5, count % 2, count, Layout::row_major);
+    });
 }
 
 TEST_P(OwnOrder, FollowsThePlansOrder) {

@@ -8,6 +8,7 @@
 #include "each_structure.hpp"
 #include "reference.hpp"
 #include "refusals.hpp"
+#include "row_major.hpp"
 
 namespace weft::test {
 namespace {
@@ -32,28 +33,36 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
 }
 
 template <Value V>
-Array<V> multiply(Plan<V>& plan, Op op, V alpha, const Array<V>& x, V beta, const Array<V>& y, int count) {
-  const std::size_t x_stride = x.size() / count, y_stride = y.size() / count;
+Array<V> multiply(Plan<V>& plan, Op op, V alpha, const Array<V>& x, V beta, const Array<V>& y, int count,
+                  Layout layout) {
+  const bool rows = layout == Layout::row_major;
+  const auto columns = static_cast<std::size_t>(count);
+  const std::size_t x_stride = rows ? columns : x.size() / columns, y_stride = rows ? columns : y.size() / columns;
+  const Array<V> from = rows ? to_row_major(x, count) : x;
+  Array<V> result = rows ? to_row_major(y, count) : y.clone();
   if (plan.device().is_cpu()) {
-    Array<V> result = y.clone();
-    plan.apply(op, alpha, Vectors<const V>{x, count, x_stride}, beta, Vectors<V>{result, count, y_stride});
-    return result;
+    plan.apply(op, alpha, Vectors<const V>{from, count, x_stride, layout}, beta,
+               Vectors<V>{result, count, y_stride, layout});
+  } else {
+    const DeviceBuffer<V> x_there(plan.device(), from);
+    DeviceBuffer<V> y_there(plan.device(), result);
+    plan.apply(op, alpha, DeviceVectors<const V>{x_there, count, x_stride, layout}, beta,
+               DeviceVectors<V>{y_there, count, y_stride, layout});
+    result = y_there.download();
   }
-  const DeviceBuffer<V> from(plan.device(), x);
-  DeviceBuffer<V> to(plan.device(), y);
-  plan.apply(op, alpha, DeviceVectors<const V>{from, count, x_stride}, beta, DeviceVectors<V>{to, count, y_stride});
-  return to.download();
+  return rows ? from_row_major(result, count) : std::move(result);
 }
 
 /// One product against the reference, with what must not be read poisoned.
 template <Value V>
-void check(Plan<V>& plan, const Csr<V>& matrix, Op op, V alpha, V beta, int count, const std::string& what) {
+void check(Plan<V>& plan, const Csr<V>& matrix, Op op, V alpha, V beta, int count, const std::string& what,
+           Layout layout = Layout::column_major) {
   const auto in = static_cast<std::size_t>(op == Op::none ? matrix.cols : matrix.rows);
   const auto out = static_cast<std::size_t>(op == Op::none ? matrix.rows : matrix.cols);
   const V poison = std::numeric_limits<V>::quiet_NaN();
   const Array<V> x = alpha == V(0) ? Array<V>(in * count, poison) : random_vector<V>(in * count, 31);
   const Array<V> y = beta == V(0) ? Array<V>(out * count, poison) : random_vector<V>(out * count, 32);
-  const Array<V> result = multiply(plan, op, alpha, x, beta, y, count);
+  const Array<V> result = multiply(plan, op, alpha, x, beta, y, count, layout);
   const auto part = [](const Array<V>& all, int j, std::size_t size) {
     return std::span<const V>(all.data() + j * size, size);
   };
@@ -110,6 +119,15 @@ TEST_P(Reordered, SeveralVectorsPassThroughTheWorkspace) {
     for (const int count : {2, 5, 9}) {
       check(plan, matrix, Op::none, 1.5, -1.0, count, what);
       check(plan, matrix, Op::transpose, 1.5, 0.0, count, what + " transposed");
+    }
+  });
+}
+
+TEST_P(Reordered, RowMajorVectorsPassThroughTheWorkspace) {
+  for_plans<double>([&](Plan<double>& plan, const Csr<double>& matrix, const std::string& what) {
+    for (const int count : {1, 2, 5, 9, 17}) {
+      check(plan, matrix, Op::none, 1.5, -1.0, count, what, Layout::row_major);
+      check(plan, matrix, Op::transpose, 1.5, 0.0, count, what + " transposed", Layout::row_major);
     }
   });
 }

@@ -34,8 +34,8 @@ struct Measurement {
   double bytes_per_nonzero = 0;
   bool bytes_estimated = false;  ///< a peer does not tell: these are csr's
   std::int64_t padding = 0;      ///< entries stored besides the matrix's own; peers do not tell theirs
-  double gflops = 0;             ///< 2 nonzeros / time
-  double gigabytes = 0;          ///< 1e9 bytes a second: stored matrix + x + y, once each
+  double gflops = 0;             ///< 2 nonzeros / time, for every vector
+  double gigabytes = 0;          ///< 1e9 bytes a second: stored matrix + all x + all y, once each
   double bandwidth_share = 0;    ///< of the bandwidth measured in the same run; 0 when that is unknown
   double forward_error = 0;      ///< see Verdict
   double backward_error = 0;
@@ -63,6 +63,8 @@ struct Case {
   std::int64_t cols = 0;
   std::int64_t nonzeros = 0;
   Ordering ordering = Ordering::none;  ///< the formats stored the matrix in this order; peers did not
+  int vectors = 1;                     ///< of a product: times are those of all of them
+  Layout layout = Layout::column_major;
   Portrait portrait;
   std::vector<Measurement> measurements;
 };

@@ -72,7 +72,7 @@ class Contest {
         options_(options),
         result_(result),
         workspace_(options.device, random_vector<V>(static_cast<std::size_t>(matrix.cols), options.seed),
-                   static_cast<std::size_t>(matrix.rows)),
+                   static_cast<std::size_t>(matrix.rows), options.vectors, options.layout),
         reference_(Op::none, V(1), matrix, workspace_.x(), V(0), {}),
         expected_(contestants),
         memory_(describe(options.device).memory_bytes) {
@@ -175,9 +175,8 @@ class Contest {
       contestant.apply(workspace_);
       synchronize(options_.device);
       m.first_product_seconds = watch.seconds();
-      const std::span<const V> y = workspace_.y();
-      judge(reference_.compare(y), m);
-      contestant.first = Array<V>::copy_of(y);
+      judge_all(m);
+      contestant.first = Array<V>::copy_of(workspace_.y());
     } catch (const Error& error) {
       if (error.code() == ErrorCode::no_device) throw;
       m.failure = error.what();
@@ -210,10 +209,14 @@ class Contest {
     return [watch = Stopwatch(), most = options_.patience](double) { return watch.seconds() < most; };
   }
 
-  static void judge(const Verdict& verdict, Measurement& m) {
-    m.correct = m.correct && verdict.correct;
-    m.forward_error = std::max(m.forward_error, verdict.forward_error);
-    m.backward_error = std::max(m.backward_error, verdict.backward_error);
+  /// Of every vector.
+  void judge_all(Measurement& m) {
+    for (int j = 0; j < options_.vectors; ++j) {
+      const Verdict verdict = reference_.compare(workspace_.y(j));
+      m.correct = m.correct && verdict.correct;
+      m.forward_error = std::max(m.forward_error, verdict.forward_error);
+      m.backward_error = std::max(m.backward_error, verdict.backward_error);
+    }
   }
 
   /// After the timing: the same bits as in the first product? Where not, every result must still be right.
@@ -226,7 +229,7 @@ class Contest {
         const std::span<const V> y = workspace_.y();
         if (std::memcmp(y.data(), contestant.first.data(), y.size_bytes()) == 0) continue;
         m.repeatable = false;
-        judge(reference_.compare(y), m);
+        judge_all(m);
       }
     } catch (const std::exception& error) {
       m.failure = error.what();
@@ -236,11 +239,12 @@ class Contest {
   void derive(Measurement& m) const {
     const double seconds = m.timing.median;
     const double nonzeros = static_cast<double>(matrix_.nonzeros());
-    const double vectors = (static_cast<double>(matrix_.rows) + matrix_.cols) * sizeof(V);
+    const double count = options_.vectors;
+    const double vectors = count * (static_cast<double>(matrix_.rows) + matrix_.cols) * sizeof(V);
     m.bytes_per_nonzero = nonzeros > 0 ? static_cast<double>(m.bytes) / nonzeros : 0;
     if (!(seconds > 0)) return;
     if (!m.peer) m.setup_products = (m.setup.total() - m.setup.upload) / seconds;
-    m.gflops = 2 * nonzeros / seconds / 1e9;
+    m.gflops = 2 * count * nonzeros / seconds / 1e9;
     m.gigabytes = (static_cast<double>(m.bytes) + vectors) / seconds / 1e9;
     if (options_.bandwidth > 0) m.bandwidth_share = m.gigabytes * 1e9 / options_.bandwidth;
   }
@@ -283,6 +287,8 @@ Case run_case(const std::string& source, const Csr<V>& matrix, const RunOptions&
   result.cols = matrix.cols;
   result.nonzeros = matrix.nonzeros();
   result.ordering = options.order;
+  result.vectors = options.vectors;
+  result.layout = options.layout;
   result.portrait = portrait_of(matrix);
 
   std::vector<std::string> missing;

@@ -17,7 +17,9 @@ struct RunOptions {
   Ordering order = Ordering::none;                           ///< in which the formats store the matrix
   std::shared_ptr<const Partition> partition = nullptr;      ///< for formats that keep rows in parts
   std::shared_ptr<const Coordinates> coordinates = nullptr;  ///< for the same, to find parts by
-  std::string peers = "none";                                ///< see `find_peers`
+  std::string peers = "none";                                ///< see `find_peers`; they take one vector only
+  int vectors = 1;                                           ///< of a product ...
+  Layout layout = Layout::column_major;                      ///< ... stored so
   std::int64_t products = 1000;  ///< that are to come: what `auto` and peers that tune themselves plan for
   double seconds = 0.5;
   int groups = 11;

@@ -130,8 +130,9 @@ std::vector<Lead> leads(const std::vector<Cost>& costs) {
 double csr_intensity(const Case& one) {
   const double size = one.type == ValueType::f32 ? 4 : 8, index = 4;
   const double nonzeros = static_cast<double>(one.nonzeros), rows = static_cast<double>(one.rows);
-  const double bytes = nonzeros * (size + index) + (rows + 1) * index + (rows + static_cast<double>(one.cols)) * size;
-  return 2 * nonzeros / bytes;
+  const double bytes =
+      nonzeros * (size + index) + (rows + 1) * index + one.vectors * (rows + static_cast<double>(one.cols)) * size;
+  return 2 * one.vectors * nonzeros / bytes;
 }
 
 }  // namespace weft::bench

@@ -68,4 +68,10 @@ std::string one_of_orderings() {
   return one_of(names);
 }
 
+std::string layout_name(Layout layout) { return layout == Layout::row_major ? "row" : "column"; }
+
+std::string vectors_text(int vectors, Layout layout) {
+  return vectors == 1 ? "" : fmt::format(", {} vectors, {}-major", vectors, layout_name(layout));
+}
+
 }  // namespace weft::bench

@@ -1,4 +1,6 @@
 #pragma once
+#include <weft/types.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,5 +16,7 @@ std::string padding_text(std::int64_t padding, std::int64_t entries);
 std::string with_noun(std::int64_t count, const std::string& noun);  ///< "1 row", "2 rows"
 std::string one_of(const std::vector<std::string>& names);           ///< "a, b or c"
 std::string one_of_orderings();                                      ///< the names of all orderings, so
+std::string layout_name(Layout layout);                              ///< "column" or "row"
+std::string vectors_text(int vectors, Layout layout);                ///< ", 8 vectors, row-major"; empty for one
 
 }  // namespace weft::bench

@@ -130,7 +130,8 @@ class Page {
     std::vector<std::string> wrong;
     std::vector<Told> failures, changing;
     for (const Case& one : report_.cases) {
-      const std::string on = fmt::format(" on {} ({})", one.source, to_string(one.type));
+      const std::string on =
+          fmt::format(" on {} ({}{})", one.source, to_string(one.type), vectors_text(one.vectors, one.layout));
       for (const Measurement& m : one.measurements) {
         if (!m.measured())
           tell(failures, m.name, on, ": " + m.failure);
@@ -203,7 +204,8 @@ class Page {
       const Case& one = *cases[i];
       const std::vector<Entrant> present = entrants_on(one, entrants_);
       if (present.empty()) continue;
-      const std::string name = fmt::format("{}, {}", one.source, to_string(one.type));
+      const std::string name =
+          fmt::format("{}, {}{}", one.source, to_string(one.type), vectors_text(one.vectors, one.layout));
       html_ += i < first_shown ? "<h4>" + escape(name) + "</h4>"
                                : "<details><summary><h4>" + escape(name) + "</h4></summary>";
       html_ += "<div class=\"figures\">\n";

@@ -63,8 +63,8 @@ std::string remark(const Measurement& m) {
 std::string row(const Case& one, const Measurement& m) {
   std::string html = m.measured() && m.correct ? "<tr>" : "<tr class=\"bad\">";
   html += "<th scope=\"row\">" + escape(one.source) + "</th><td class=\"text\">" + std::string(to_string(one.type)) +
-          "</td><td class=\"text\">" + escape(m.name) + "</td><td class=\"text\">" + (m.peer ? "peer" : "weft") +
-          "</td>";
+          vectors_text(one.vectors, one.layout) + "</td><td class=\"text\">" + escape(m.name) +
+          "</td><td class=\"text\">" + (m.peer ? "peer" : "weft") + "</td>";
   for (const Column& column : columns)
     html += std::string(column.extra ? "<td class=\"extra\">" : "<td>") +
             (m.measured()         ? column.cell(m)

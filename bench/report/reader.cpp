@@ -85,6 +85,19 @@ Ordering read_ordering(const Place& place) {
   place.expected(one_of_orderings());
 }
 
+/// Files of earlier versions have single vectors.
+void read_vectors(const Place& place, Case& one) {
+  const Place vectors = place.maybe("vectors"), layout = place.maybe("layout");
+  if (!vectors.null()) one.vectors = vectors.small();
+  if (one.vectors < 1) vectors.expected("1 or more");
+  if (layout.null()) return;
+  const std::string name = layout.text();
+  if (name == layout_name(Layout::row_major))
+    one.layout = Layout::row_major;
+  else if (name != layout_name(Layout::column_major))
+    layout.expected("column or row");
+}
+
 Case read_case(const Place& place, int schema, std::size_t& measurements) {
   constexpr std::int64_t most_indices = std::numeric_limits<Index>::max();
   Case one;
@@ -94,6 +107,7 @@ Case read_case(const Place& place, int schema, std::size_t& measurements) {
   one.cols = place["cols"].whole(most_indices);
   one.nonzeros = place["nonzeros"].whole();
   one.ordering = read_ordering(schema == 1 ? place.maybe("ordering") : place["ordering"]);
+  read_vectors(place, one);
   if (schema > 1) one.portrait = read_portrait(place["portrait"]);
   for (const Place& m : place["measurements"].list(most_measurements)) {
     if (++measurements > most_measurements) m.expected(fmt::format("at most {} measurements", most_measurements));

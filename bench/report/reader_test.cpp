@@ -97,6 +97,8 @@ Report full_report() {
   one.cols = 4;
   one.nonzeros = 5;
   one.ordering = Ordering::rcm;
+  one.vectors = 8;
+  one.layout = Layout::row_major;
   one.portrait = {{"01.5", "...."}, {{0, 0, 1}, {2, 3, 2}}};
   one.measurements = {ours, peer, failed};
   report.cases = {one, one};
@@ -156,6 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
         Spoilt{"/cases/1/cols", "4294967296", "cases[1].cols"},
         Spoilt{"/cases/0/nonzeros", "18446744073709551615", "cases[0].nonzeros"},
         Spoilt{"/cases/0/ordering", "\"metis\"", "cases[0].ordering"},
+        Spoilt{"/cases/0/vectors", "0", "cases[0].vectors"},
+        Spoilt{"/cases/0/layout", "\"diagonal\"", "cases[0].layout"},
         Spoilt{"/cases/0/portrait/cells/1", "\"ab..\"", "cases[0].portrait.cells[1]"},
         Spoilt{"/cases/0/portrait/cells/1", "\"...\"", "cases[0].portrait.cells[1]"},
         Spoilt{"/cases/0/portrait/row_lengths/1", "[0, 1, 2]", "cases[0].portrait.row_lengths[1]"},

@@ -139,7 +139,8 @@ std::string tables_of(const Case& one, bool with_peers) {
     order = fmt::format(", stored in the order {}, found in {}", to_string(one.ordering), seconds_text(seconds));
   }
   return fmt::format("\n{}: {} x {}, {}, {}{}\n", one.source, count_text(one.rows), count_text(one.cols),
-                     with_noun(one.nonzeros, "nonzero"), to_string(one.type), order) +
+                     with_noun(one.nonzeros, "nonzero"), to_string(one.type),
+                     order + vectors_text(one.vectors, one.layout)) +
          times(one, with_peers) + storage(one) + verdict(one);
 }
 

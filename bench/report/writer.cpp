@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fields.hpp"
+#include "numbers.hpp"
 #include "summary.hpp"
 
 namespace weft::bench {
@@ -76,6 +77,8 @@ Json to_json(const Case& one) {
           {"cols", one.cols},
           {"nonzeros", one.nonzeros},
           {"ordering", to_string(one.ordering)},
+          {"vectors", one.vectors},
+          {"layout", layout_name(one.layout)},
           {"portrait", to_json(one.portrait)},
           {"measurements", std::move(measurements)}};
 }
@@ -143,14 +146,14 @@ std::string to_text(const Report& report) {
 }
 
 std::string to_csv(const Report& report) {
-  std::string csv = "source,type,device,rows,cols,nonzeros";
+  std::string csv = "source,type,device,rows,cols,nonzeros,vectors,layout";
   for (const Field& field : measurement_fields())
     if (field.in != Field::In::json) csv += fmt::format(",{}", field.name);
   csv += ",failure\n";
   for (const Case& one : report.cases)
     for (const Measurement& m : one.measurements) {
-      csv += fmt::format("{},{},{},{},{},{}", csv_text(one.source), to_string(one.type), report.device.name(), one.rows,
-                         one.cols, one.nonzeros);
+      csv += fmt::format("{},{},{},{},{},{},{},{}", csv_text(one.source), to_string(one.type), report.device.name(),
+                         one.rows, one.cols, one.nonzeros, one.vectors, layout_name(one.layout));
       for (const Field& field : measurement_fields())
         if (field.in != Field::In::json) csv += "," + (field.always || m.measured() ? csv_cell(field.write(m)) : "");
       csv += fmt::format(",{}\n", csv_text(m.failure));

@@ -20,7 +20,8 @@ namespace weft {
 
 /// Several vectors of the same length. Element i of vector j is data[i + j * stride] when column-major, and
 /// data[i * stride + j] when row-major, which serves all vectors with one pass over the matrix: the fastest way to
-/// multiply several. x and y of a product have the same layout.
+/// multiply several. x and y of a product have the same layout. `data` has room for the last element of the last
+/// vector at least; a single column-major vector is exactly `data`, a single row-major one has gaps of stride - 1.
 template <class T>
 struct Vectors {
   std::span<T> data;
@@ -120,8 +121,11 @@ class PlanState;
 /// stream) at a time, since formats keep a workspace.
 ///
 /// Every overload computes y = alpha op(A) x + beta y. beta == 0 never reads y, alpha == 0 never reads x. Wrong
-/// lengths, overlapping x and y, a device other than the plan's, and Op::transpose on a plan made without `.transpose =
-/// true` throw Error(invalid_argument); so does every use of a plan that was moved from.
+/// lengths, overlapping x and y, x and y of different layouts or counts, a stride below the length of a vector
+/// (column-major) or the number of vectors (row-major), a device other than the plan's, and Op::transpose on a plan
+/// made without `.transpose = true` throw Error(invalid_argument); so does every use of a plan that was moved from.
+/// Vectors of x and y may be interleaved where they share no element, e.g. as ranges of columns of one row-major array;
+/// what is between a row's elements and the next row is never read or written.
 template <Value V>
 class WEFT_API Plan final : public LinearOperator<V> {
  public:

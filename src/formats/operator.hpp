@@ -43,6 +43,11 @@ struct Product {
 
 /// The most vectors one `apply` takes; the plan cuts longer lists into such groups.
 constexpr int max_vectors = 8;
+/// The same on a CPU where they are row-major.
+constexpr int max_row_major_vectors = 16;
+constexpr int max_vectors_at_once(Device device, Layout layout) {
+  return device.is_cpu() && layout == Layout::row_major ? max_row_major_vectors : max_vectors;
+}
 
 /// What a built operator says about itself.
 struct OperatorInfo {

@@ -3,6 +3,7 @@
 #include <weft/plan.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <limits>
 
@@ -32,39 +33,56 @@ struct Side {
   std::size_t size;
   std::size_t stride;
   int count;
+  Layout layout;
   Device device;
 };
 template <class T>
 Side<T> side(Vectors<T> vectors) {
-  return {vectors.data.data(), vectors.data.size(), vectors.stride, vectors.count, Device::cpu()};
+  return {vectors.data.data(), vectors.data.size(), vectors.stride, vectors.count, vectors.layout, Device::cpu()};
 }
 template <class T>
 Side<T> side(DeviceVectors<T> vectors) {
-  return {vectors.data.data(), vectors.data.size(), vectors.stride, vectors.count, vectors.data.device()};
+  return {vectors.data.data(), vectors.data.size(), vectors.stride,
+          vectors.count,       vectors.layout,      vectors.data.device()};
 }
 template <class T>
 Side<T> side(VectorView<T> vector) {
-  return {vector.data(), vector.size(), vector.size(), 1, vector.device()};
+  return {vector.data(), vector.size(), vector.size(), 1, Layout::column_major, vector.device()};
 }
 
-/// A single vector has exactly `length` elements; several need room for the last one, which has no gap after it.
+/// A column-major single vector has exactly `length` elements; others need room for the last vector or row, which has
+/// no gap after it.
 template <class T>
 void require_length(const char* what, const Side<T>& given, std::size_t length) {
+  const bool rows = given.layout == Layout::row_major;
+  const auto count = static_cast<std::size_t>(given.count);
   std::size_t needed = length;
-  if (given.count > 1 && length > 0) {
-    const auto gaps = static_cast<std::size_t>(given.count - 1);
-    const std::size_t most =
-        std::numeric_limits<std::size_t>::max() - length;  // so that an absurd stride cannot wrap around
-    needed += std::min(given.stride, most / gaps) * gaps;
+  if (length > 0 && (rows || count > 1)) {
+    needed = rows ? count : length;
+    const std::size_t gaps = rows ? length - 1 : count - 1;
+    const std::size_t most = std::numeric_limits<std::size_t>::max() - needed;  // an absurd stride must not wrap around
+    if (gaps > 0) needed += std::min(given.stride, most / gaps) * gaps;
   }
-  if (given.count == 1 ? given.size != needed : given.size < needed) wrong_length(what, given.size, needed);
+  if (rows || count > 1 ? given.size < needed : given.size != needed) wrong_length(what, given.size, needed);
+}
+
+template <class V>
+void require_layout(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std::size_t y_length) {
+  if (x.layout != y.layout)
+    refuse("one of x and y is row-major and the other column-major; a product takes both in the same layout");
+  if (x.layout == Layout::row_major) {
+    const auto count = static_cast<std::size_t>(x.count);
+    if (x.stride < count || y.stride < count)
+      refuse("the stride between rows is less than the number of vectors; row-major vectors need one of at least that");
+  } else if (x.count > 1 && (x.stride < x_length || y.stride < y_length)) {
+    refuse("the stride between vectors is shorter than a vector");
+  }
 }
 
 /// Whether any vector of x shares an element with one of y. Interleaved ones that do not are fine.
 template <class V>
-bool overlap(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std::size_t y_length) {
+bool columns_overlap(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std::size_t y_length) {
   const std::less_equal<const V*> not_after;
-  if (x_length == 0 || y_length == 0) return false;
   for (int i = 0, j = 0; i < x.count && j < y.count;) {
     const V* const x_begin = x.data + static_cast<std::size_t>(i) * x.stride;
     const V* const y_begin = y.data + static_cast<std::size_t>(j) * y.stride;
@@ -76,6 +94,45 @@ bool overlap(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std
       return true;
   }
   return false;
+}
+
+/// Rows at the same distance from each other, in bytes.
+struct Rows {
+  std::uintptr_t begin, stride, width;
+  std::uintptr_t last;  ///< where the last one begins
+
+  template <class T>
+  Rows(const Side<T>& side, std::size_t length)
+      : begin(reinterpret_cast<std::uintptr_t>(side.data)),
+        stride((length > 1 ? side.stride : static_cast<std::size_t>(side.count)) * sizeof(T)),
+        width(static_cast<std::size_t>(side.count) * sizeof(T)),
+        last(begin + (length - 1) * stride) {}
+
+  /// Whether one of them shares a byte with `width` bytes from `other` on.
+  bool meet(std::uintptr_t other) const {
+    const std::uintptr_t before = other <= begin ? begin : std::min(last, other - (other - begin) % stride);
+    const auto meets = [&](std::uintptr_t row) { return row < other + width && other < row + width; };
+    return meets(before) || (before < last && meets(before + stride));
+  }
+};
+
+/// The same for row-major blocks, exactly as well. Column ranges of one array have the same stride, for which a few
+/// rows decide; else it takes a look at every row, if neither block is before the other.
+template <class V>
+bool rows_overlap(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std::size_t y_length) {
+  const Rows a(x, x_length), b(y, y_length);
+  if (a.last + a.width <= b.begin || b.last + b.width <= a.begin) return false;
+  if (a.stride == b.stride) return a.begin < b.begin ? a.meet(b.begin) : b.meet(a.begin);
+  for (std::uintptr_t row = a.begin; row <= a.last; row += a.stride)
+    if (b.meet(row)) return true;
+  return false;
+}
+
+template <class V>
+bool overlap(const Side<const V>& x, std::size_t x_length, const Side<V>& y, std::size_t y_length) {
+  if (x_length == 0 || y_length == 0) return false;
+  return x.layout == Layout::row_major ? rows_overlap(x, x_length, y, y_length)
+                                       : columns_overlap(x, x_length, y, y_length);
 }
 
 enum class Way { callers, in_order, transposed };
@@ -96,16 +153,19 @@ void run(PlanState<V>& plan, Way way, V alpha, const Side<const V>& x, V beta, c
   const auto out = static_cast<std::size_t>(transposed ? info.cols : info.rows);
   if (x.count != y.count) refuse("x and y have different numbers of vectors");
   if (x.count < 1) refuse("the number of vectors must be 1 or more");
-  if (x.count > 1 && (x.stride < in || y.stride < out)) refuse("the stride between vectors is shorter than a vector");
+  require_layout(x, in, y, out);
   require_length("x", x, in);
   require_length("y", y, out);
   if (out == 0) return;
   if (overlap(x, in, y, out)) refuse("x and y overlap; a product needs a y of its own");
 
   Operator<V>& target = transposed ? *plan.transposed : *plan.forward;
-  const Product<V> all{alpha, in == 0 ? nullptr : x.data, x.stride, beta, y.data, y.stride, x.count};
-  for (int first = 0; first < x.count; first += max_vectors) {
-    const Product<V> product = all.part(first, std::min(max_vectors, x.count - first));
+  const Product<V> all{alpha, in == 0 ? nullptr : x.data, x.stride, beta, y.data, y.stride, x.count, x.layout};
+  const int together = max_vectors_at_once(info.device, x.layout);
+  for (int first = 0; first < x.count; first += together) {
+    Product<V> product = all.part(first, std::min(together, x.count - first));
+    // A single vector without gaps is the same in both layouts, and kernels for one are faster.
+    if (product.count == 1 && product.x_stride == 1 && product.y_stride == 1) product.layout = Layout::column_major;
     if (way == Way::in_order)
       target.apply_in_order(product, stream);
     else

@@ -142,6 +142,83 @@ TEST(Plan, SeveralVectorsNeedRoomForTheLast) {
   EXPECT_THAT(error_of([&] { apply(12, 4, 0); }, ErrorCode::invalid_argument), HasSubstr("1 or more"));
 }
 
+TEST(Plan, RowMajorVectorsNeedRoomForTheLastRow) {
+  auto p = plan(tridiagonal(4), {.format = "csr"});
+  std::vector<double> x(20), y(20);
+  const auto apply = [&](std::size_t x_size, std::size_t stride, int count) {
+    p.apply(Op::none, 1, Vectors<const double>{std::span(x).first(x_size), count, stride, Layout::row_major}, 0,
+            Vectors<double>{y, count, 3, Layout::row_major});
+  };
+  EXPECT_NO_THROW(apply(12, 3, 3));
+  EXPECT_NO_THROW(apply(18, 5, 3));
+  EXPECT_NO_THROW(apply(16, 5, 1));
+  EXPECT_NO_THROW(apply(20, 5, 1));
+  EXPECT_EQ(error_of([&] { apply(17, 5, 3); }, ErrorCode::invalid_argument),
+            "x has 17 elements, but the matrix needs 18");
+  EXPECT_EQ(error_of([&] { apply(15, 5, 1); }, ErrorCode::invalid_argument),
+            "x has 15 elements, but the matrix needs 16");
+  EXPECT_THAT(error_of([&] { apply(20, 2, 3); }, ErrorCode::invalid_argument), HasSubstr("stride between rows"));
+  EXPECT_THAT(error_of([&] { apply(20, 0, 1); }, ErrorCode::invalid_argument), HasSubstr("stride between rows"));
+  EXPECT_THAT(error_of([&] { apply(20, std::size_t(1) << 63, 3); }, ErrorCode::invalid_argument),
+              HasSubstr("x has 20 elements"));
+  EXPECT_THAT(error_of([&] { apply(20, ~std::size_t(0), 3); }, ErrorCode::invalid_argument),
+              HasSubstr("x has 20 elements"));
+  EXPECT_THAT(error_of([&] { apply(12, 3, 0); }, ErrorCode::invalid_argument), HasSubstr("1 or more"));
+}
+
+TEST(Plan, VectorsOfTwoLayoutsAreRefused) {
+  auto p = plan(tridiagonal(4), {.format = "csr"});
+  std::vector<double> x(8), y(8);
+  EXPECT_THAT(
+      error_of(
+          [&] { p.apply(Op::none, 1, Vectors<const double>{x, 2, 2, Layout::row_major}, 0, Vectors<double>{y, 2, 4}); },
+          ErrorCode::invalid_argument),
+      HasSubstr("the same layout"));
+}
+
+TEST(Plan, ARowMajorVectorOfOneIsAStridedVector) {
+  const Csr<double> matrix = tridiagonal(50);
+  auto p = plan(matrix, {.format = "csr"});
+  std::vector<double> x(150, -1e300), y(100, 7), plain(50), expected(50);
+  for (std::size_t i = 0; i < 50; ++i) plain[i] = x[3 * i] = static_cast<double>(i % 5) - 2;
+  reference_apply<double>(Op::none, 2, matrix, plain, 0, expected);
+  p.apply(Op::none, 2, Vectors<const double>{x, 1, 3, Layout::row_major}, 0,
+          Vectors<double>{y, 1, 2, Layout::row_major});
+  for (std::size_t i = 0; i < 50; ++i) {
+    EXPECT_EQ(y[2 * i], expected[i]) << i;
+    EXPECT_EQ(y[2 * i + 1], 7) << i;
+  }
+}
+
+TEST(Plan, RowMajorVectorsMayBeRangesOfColumnsOfOneArray) {
+  const Csr<double> matrix = tridiagonal(4);
+  const Plan<double> p = plan(matrix, {.format = "csr"});
+  std::vector<double> z(64, 1.0);
+  const std::span<double> all(z);
+  const auto refusal = [&](std::size_t x_begin, std::size_t x_stride, std::size_t y_begin, std::size_t y_stride,
+                           int count) {
+    const Vectors<const double> x{all.subspan(x_begin), count, x_stride, Layout::row_major};
+    const Vectors<double> y{all.subspan(y_begin), count, y_stride, Layout::row_major};
+    return error_of([&] { p.apply(Op::none, 1, x, 0, y); }, ErrorCode::invalid_argument);
+  };
+  const auto refused = HasSubstr("x and y overlap");
+  for (std::size_t x = 0; x <= 6; ++x)
+    for (std::size_t y = 0; y <= 6; ++y) {
+      const bool apart = x + 2 <= y || y + 2 <= x;
+      EXPECT_EQ(refusal(x, 8, y, 8, 2), apart ? "no error" : "x and y overlap; a product needs a y of its own")
+          << x << ' ' << y;
+    }
+  EXPECT_THAT(refusal(0, 8, 9, 8, 2), refused) << "its rows begin one further on";
+  EXPECT_THAT(refusal(7, 8, 0, 8, 2), refused) << "a row of x that reaches into the next one of y";
+  EXPECT_EQ(refusal(0, 8, 26, 8, 2), "no error") << "the last row ends before";
+  EXPECT_EQ(refusal(26, 8, 0, 8, 2), "no error");
+  EXPECT_EQ(refusal(0, 8, 4, 4, 2), "x and y overlap; a product needs a y of its own");
+  EXPECT_EQ(refusal(0, 8, 2, 4, 2), "no error") << "rows at 0, 8, 16, 24 and 2, 6, 10, 14";
+  EXPECT_EQ(refusal(2, 4, 0, 8, 2), "no error");
+  EXPECT_THAT(refusal(2, 5, 0, 8, 2), refused) << "rows at 2, 7, 12, 17 and 0, 8, 16, 24";
+  EXPECT_THAT(refusal(0, 3, 3, 9, 1), refused) << "rows at 0, 3, 6, 9 and 3, 12, 21, 30";
+}
+
 TEST(Plan, HostVectorsForAnotherDeviceAreRefused) {
   for (const Device device : available_devices()) {
     if (device.is_cpu()) continue;

@@ -17,6 +17,12 @@ constexpr std::int64_t grain = 1 << 14;
 
 template <Value V>
 void gather_on_cpu(const Index* order, Index count, const Product<V>& product, V* to, Stream) {
+  const int vectors = product.count;
+  if (product.layout == Layout::row_major)
+    return parallel_for(count, grain / vectors, [&](std::int64_t i) {
+      const V* const x = product.x + static_cast<std::size_t>(order[i]) * product.x_stride;
+      for (int j = 0; j < vectors; ++j) to[i * vectors + j] = x[j];
+    });
   for (int j = 0; j < product.count; ++j) {
     const V* x = product.x + static_cast<std::size_t>(j) * product.x_stride;
     V* target = to + static_cast<std::size_t>(j) * static_cast<std::size_t>(count);
@@ -26,6 +32,16 @@ void gather_on_cpu(const Index* order, Index count, const Product<V>& product, V
 
 template <Value V>
 void spread_on_cpu(const Index* places, Index count, const V* sums, const Product<V>& product, Stream) {
+  const int vectors = product.count;
+  if (product.layout == Layout::row_major)
+    return parallel_for(count, grain / vectors, [&](std::int64_t i) {
+      const V* const from = sums + static_cast<std::int64_t>(places[i]) * vectors;
+      V* const y = product.y + static_cast<std::size_t>(i) * product.y_stride;
+      for (int j = 0; j < vectors; ++j) {
+        const V sum = product.alpha * from[j];
+        y[j] = product.beta == V(0) ? sum : sum + product.beta * y[j];
+      }
+    });
   for (int j = 0; j < product.count; ++j) {
     V* y = product.y + static_cast<std::size_t>(j) * product.y_stride;
     const V* from = sums + static_cast<std::size_t>(j) * static_cast<std::size_t>(count);
@@ -75,16 +91,18 @@ void VectorOrder<V>::apply(Operator<V>& inner, const Product<V>& product, Stream
 template <Value V>
 void VectorOrder<V>::apply_group(Operator<V>& inner, const Product<V>& product, Stream stream) {
   Product<V> work = product;
+  const bool row_major = product.layout == Layout::row_major;
+  const auto stride = [&](Index length) { return static_cast<std::size_t>(row_major ? product.count : length); };
   if (columns_.size() > 0) {
     moves_.gather(columns_.data(), cols_, product, x_.data(), stream);
     work.x = x_.data();
-    work.x_stride = static_cast<std::size_t>(cols_);
+    work.x_stride = stride(cols_);
   }
   if (places_.size() == 0) return inner.apply(work, stream);
   work.alpha = 1;
   work.beta = 0;
   work.y = sums_.data();
-  work.y_stride = static_cast<std::size_t>(rows_);
+  work.y_stride = stride(rows_);
   inner.apply(work, stream);
   moves_.spread(places_.data(), rows_, sums_.data(), product, stream);
 }

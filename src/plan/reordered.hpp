@@ -12,9 +12,11 @@ namespace weft {
 /// How vectors are moved around a product with a reordered matrix; each device has its own two functions.
 template <Value V>
 struct VectorMoves {
-  /// to[j * count + i] = x_j[order[i]] for all vectors of the product.
+  // The vectors in the workspace have the layout of the product's and no gaps: element i of vector j is at
+  // j * count + i, or at i * vectors + j.
+  /// to_j[i] = x_j[order[i]] for all vectors of the product.
   void (*gather)(const Index* order, Index count, const Product<V>& product, V* to, Stream stream) = nullptr;
-  /// y_j[i] = alpha sums[j * count + places[i]] + beta y_j[i], not reading y when beta is 0.
+  /// y_j[i] = alpha sums_j[places[i]] + beta y_j[i], not reading y when beta is 0.
   void (*spread)(const Index* places, Index count, const V* sums, const Product<V>& product, Stream stream) = nullptr;
 };
 

@@ -63,6 +63,21 @@ def test_json_has_the_fields_of_its_schema(succeed):
                for summary in summaries)
 
 
+@pytest.mark.parametrize("layout", ["column", "row"])
+def test_several_vectors_are_all_counted(succeed, layout):
+    report = json.loads(succeed("bench", "gen:poisson2d:20", "--formats", "csr,coo", "--vectors", "1,5", "--layout",
+                                layout, "--json", "-", *FAST))
+    assert [(case["vectors"], case["layout"]) for case in report["cases"]] == [(1, layout), (5, layout)]
+    for case in report["cases"]:
+        for one in case["measurements"]:
+            assert one["correct"] is True and one["repeatable"] is True
+            assert one["gflops"] == pytest.approx(2e-9 * case["vectors"] * case["nonzeros"] / one["median_seconds"])
+            moved = one["bytes"] + 8 * case["vectors"] * (case["rows"] + case["cols"])
+            assert one["gigabytes_per_second"] == pytest.approx(1e-9 * moved / one["median_seconds"])
+    text = succeed("bench", "gen:poisson2d:20", "--formats", "csr", "--vectors", "5", "--layout", layout, *FAST)
+    assert f"f64, 5 vectors, {layout}-major" in text
+
+
 def test_ranks_follow_the_times_and_ties_share_them(succeed):
     report = json.loads(succeed("bench", "gen:stencil27:12", "--json", "-", *FAST))
     ranked = sorted(report["cases"][0]["measurements"], key=lambda one: one["median_seconds"])

@@ -35,6 +35,8 @@ def test_version(succeed):
     ["spmv", "gen:poisson2d:4", "--format", "bogus"], ["spmv", "gen:poisson2d:4", "--beta", "2"],
     ["spmv", "gen:poisson2d:4", "--x", "random:many"], ["spmv", "gen:poisson2d:4", "--products", "0"],
     ["bench", "gen:poisson2d:4", "--formats", "csr,bogus"], ["bench", "gen:poisson2d:4", "--peers", "bogus"],
+    ["bench", "gen:poisson2d:4", "--vectors", "0"], ["bench", "gen:poisson2d:4", "--layout", "diagonal"],
+    ["bench", "gen:poisson2d:4", "--vectors", "2", "--peers", "eigen"],
     ["bench", "gen:poisson2d:4", "--json", "-", "--csv", "-"], ["bench", "--suite", "bogus"],
     ["gen", "gen:poisson2d:4"], ["gen"], ["gen", "gen:poisson2d:4", "-o", "f.txt"], ["convert", "a.mtx"],
     ["reorder", "gen:poisson2d:4", "--by", "rcm"], ["reorder", "gen:poisson2d:4", "-o", "f.mtx"],

@@ -44,6 +44,8 @@ struct BenchOptions {
   GivenParts parts;
   std::string device = "cpu";
   std::string peers = "none";
+  std::vector<int> vectors = {1};
+  std::string layout = "column";
   std::string json;
   std::string csv;
   std::string svg;
@@ -143,6 +145,11 @@ class Session {
  private:
   template <Value V>
   void measure_matrix(const std::string& source, const Csr<V>& matrix) {
+    for (const int vectors : options_.vectors) measure_vectors(source, matrix, vectors);
+  }
+
+  template <Value V>
+  void measure_vectors(const std::string& source, const Csr<V>& matrix, int vectors) {
     const std::shared_ptr<const Partition> partition = options_.parts.read_partition(matrix.rows);
     const std::shared_ptr<const Coordinates> coordinates = options_.parts.read_coordinates(matrix.rows);
     if (report_.cases.empty()) {  // not before there is something to measure
@@ -160,6 +167,8 @@ class Session {
                                 .partition = partition,
                                 .coordinates = coordinates,
                                 .peers = options_.peers,
+                                .vectors = vectors,
+                                .layout = options_.layout == "row" ? Layout::row_major : Layout::column_major,
                                 .products = options_.products.back(),
                                 .seconds = options_.seconds,
                                 .groups = options_.groups,
@@ -197,7 +206,8 @@ int judge(bool correct, const char* sentence) {
 /// What a paper measures is fixed, but for the matrices.
 int run_paper(const BenchOptions& options) {
   if (options.formats != "all" || options.peers != "none" || !options.suite.empty() || !options.csv.empty() ||
-      !options.svg.empty() || options.order != "none" || !options.parts.empty())
+      !options.svg.empty() || options.order != "none" || !options.parts.empty() ||
+      options.vectors != std::vector<int>{1})
     throw UsageError("--paper goes with --device, --type, --seconds, --repeat, --seed and --json only");
   const bench::Paper& paper = *std::ranges::find(bench::papers(), options.paper, &bench::Paper::name);
   std::vector<ValueType> types = paper.types;
@@ -245,6 +255,8 @@ int run(const BenchOptions& options) {
     throw UsageError("--folder goes with --suite real (matrices) and --suite gpu (meshes)");
   if (options.from_device && usable_device(options.device).is_cpu())
     throw UsageError("--from-device needs a device with a memory of its own: --device gpu");
+  if (options.peers != "none" && options.vectors != std::vector<int>{1})
+    throw UsageError("--peers multiply one vector at a time; leave out --vectors");
   const std::vector<std::string> sources = sources_of(options);
   if (!options.parts.empty() && sources.size() != 1)
     throw UsageError(
@@ -320,6 +332,19 @@ Command add_bench(CLI::App& tool) {
       ->type_name("N")
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}));
+  parser
+      ->add_option("--vectors", options->vectors,
+                   "vectors of a product, whose times are of all of them; several numbers, separated by commas, are "
+                   "measured one after the other (default 1)")
+      ->type_name("N")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  parser
+      ->add_option("--layout", options->layout,
+                   "how several vectors are stored: column (one after the other) or row (an element of each side by "
+                   "side, which is faster) (default column)")
+      ->type_name("LAYOUT")
+      ->check(CLI::IsMember({"column", "row"}));
   parser->add_option("--seconds", options->seconds, "time to spend on each measurement (default 0.5)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 3600.0));

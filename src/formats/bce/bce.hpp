@@ -49,8 +49,8 @@ std::map<std::string, std::int64_t> numbers_of(const Layout& layout, const Setti
 /// "2 blocks, widths 9 27; 30 sub-blocks, ...": a line for people.
 std::string describe_layout(const Layout& layout, const Settings& settings);
 
-/// What the kernels read, on the CPU and on a GPU. `partials` has max_vectors sums per piece, those of vector j from
-/// j * pieces on.
+/// What the kernels read, on the CPU and on a GPU. `partials` are the sums of pieces: on a CPU max_row_major_vectors
+/// one after the other per piece, on a GPU max_vectors, those of vector j from j * pieces on.
 template <class V>
 struct View {
   Offset sub_blocks = 0;

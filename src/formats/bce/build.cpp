@@ -33,7 +33,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
         offsets_(source.host().offsets),
         storage_(set_up(source, settings)),
         chunks_(cut_into_chunks(storage_.layout, storage_.positions)),
-        partials_(storage_.layout.pieces.size() * max_vectors) {}
+        partials_(storage_.layout.pieces.size() * max_row_major_vectors) {}
 
   void update_values(std::span<const V> csr_values) override { fill_values(storage_, offsets_, csr_values); }
 

@@ -1,10 +1,9 @@
 // The CPU kernel of bce; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/bce/bce.hpp"
+#include "formats/column_vectors.hpp"
 #include "formats/cpu_product.hpp"
-#include "formats/vector_count.hpp"
+#include "formats/row_vectors.hpp"
 
 namespace weft::bce::WEFT_ISA_NAMESPACE {
 namespace {
@@ -14,21 +13,13 @@ namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 /// As in csr: the CPU's own prefetching is not enough. Past the end of the arrays that asks for nothing.
 constexpr Offset entries_ahead = 512;
 
-/// Adds values[k] * x[columns[k]] of vector j to sums[j].
-template <int Count, class V>
-inline void add_entry(V value, const V* x, std::size_t stride, V* sums) {
-#pragma GCC unroll 8
-  for (int j = 0; j < Count; ++j) sums[j] += value * x[static_cast<std::size_t>(j) * stride];
-}
-
-template <int Count, class V>
-inline void store(const View<V>& matrix, const Product<V>& product, Index number, const V* sums) {
-  for (int j = 0; j < Count; ++j) {
-    if (number < 0)
-      matrix.partials[j * matrix.pieces + ~number] = sums[j];
-    else
-      simd::store_sum(product, number, j, sums[j]);
-  }
+/// Sums of a row, or of a piece of a long one.
+template <class Vectors, class V>
+inline void store(const View<V>& matrix, const Vectors& vectors, Index number, const typename Vectors::Sums& sums) {
+  if (number < 0)
+    vectors.save(sums, matrix.partials + static_cast<Offset>(~number) * max_row_major_vectors);
+  else
+    vectors.store(number, sums);
 }
 
 /// cpu_lanes rows side by side, one vector.
@@ -50,46 +41,78 @@ inline void multiply_side_by_side(const V* values, const Index* columns, Index f
       if (columns[r] >= 0) sums[r] += values[r] * x[columns[r]];
 }
 
-template <int Count, class V>
-void multiply_sub_block(const View<V>& matrix, const Product<V>& product, Offset s) {
+/// The same with row-major vectors, for some of these rows.
+template <class Vectors, class V>
+inline void multiply_side_by_side(const View<V>& matrix, const Vectors& vectors, const V* values, const Index* columns,
+                                  Index full, Index width, const Index* numbers) {
+  constexpr int rows = Vectors::together;
+  for (int r = 0; r < cpu_lanes; r += rows) {
+    typename Vectors::Sums sums[rows];
+    simd::add_side_by_side<false>(vectors, values + r, columns + r, cpu_lanes, full, 0, sums);
+    const Offset done = static_cast<Offset>(full) * cpu_lanes;
+    simd::add_side_by_side<true>(vectors, values + done + r, columns + done + r, cpu_lanes, width - full, 0, sums);
+    for (int i = 0; i < rows; ++i) store(matrix, vectors, numbers[r + i], sums[i]);
+  }
+}
+
+/// A sub-block of any shape, row by row.
+template <class Vectors, class V>
+void multiply_rows(const View<V>& matrix, const Vectors& vectors, Offset s) {
   const Offset first = matrix.block_rows[s], rows = matrix.block_rows[s + 1] - first;
   const Index threads = matrix.threads[s], width = matrix.widths[s];
-  const Index* numbers = matrix.row_numbers + first;
   const V* values = matrix.values + matrix.positions[s];
   const Index* columns = matrix.columns + matrix.positions[s];
-  if constexpr (Count == 1) {
-    if (rows == cpu_lanes && threads == 1) {
-      V sums[cpu_lanes];
-      multiply_side_by_side(values, columns, matrix.full_widths[s], width, product.x, sums);
-      for (int r = 0; r < cpu_lanes; ++r) store<1>(matrix, product, numbers[r], sums + r);
-      return;
-    }
-  }
   const Offset step = rows * threads;
   for (Offset r = 0; r < rows; ++r) {
-    V sums[Count] = {};
+    typename Vectors::Sums sums;
     Offset at = r * threads;
     for (Index k = 0; k < width; k += threads, at += step)
       for (Index lane = 0; lane < threads; ++lane) {
         const Index column = columns[at + lane];
-        if (column >= 0) add_entry<Count>(values[at + lane], product.x + column, product.x_stride, sums);
+        if (column >= 0) vectors.add(sums, values[at + lane], vectors.x(column));
       }
-    store<Count>(matrix, product, numbers[r], sums);
+    store(matrix, vectors, matrix.row_numbers[first + r], sums);
   }
 }
 
-template <int Count, class V>
-void multiply_counted(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product,
-                      int threads) {
-  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunk_count, threads, [&](int, Offset c) {
-    for (Offset s = chunks[c]; s < chunks[c + 1]; ++s) multiply_sub_block<Count>(matrix, product, s);
+template <class Vectors, class V>
+void multiply_sub_block(const View<V>& matrix, const Product<V>& product, const Vectors& vectors, Offset s) {
+  const Offset first = matrix.block_rows[s], rows = matrix.block_rows[s + 1] - first;
+  if (rows != cpu_lanes || matrix.threads[s] != 1) return multiply_rows(matrix, vectors, s);
+  const Index* const numbers = matrix.row_numbers + first;
+  const V* const values = matrix.values + matrix.positions[s];
+  const Index* const columns = matrix.columns + matrix.positions[s];
+  const Index full = matrix.full_widths[s], width = matrix.widths[s];
+  if constexpr (Vectors::row_major) {
+    multiply_side_by_side(matrix, vectors, values, columns, full, width, numbers);
+  } else {
+    // The sub-block stays in the cache from one vector to the next.
+    for (int j = 0; j < product.count; ++j) {
+      V sums[cpu_lanes];
+      multiply_side_by_side(values, columns, full, width, product.x + static_cast<std::size_t>(j) * product.x_stride,
+                            sums);
+      for (int r = 0; r < cpu_lanes; ++r) {
+        if (numbers[r] < 0)
+          matrix.partials[static_cast<Offset>(~numbers[r]) * max_row_major_vectors + j] = sums[r];
+        else
+          simd::store_sum(product, numbers[r], j, sums[r]);
+      }
+    }
+  }
+}
+
+template <class Vectors, class V>
+void multiply_with(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product,
+                   const Vectors& vectors, int threads) {
+  simd::for_each_piece(chunk_count, threads, [&](int, Offset c) {
+    for (Offset s = chunks[c]; s < chunks[c + 1]; ++s) multiply_sub_block(matrix, product, vectors, s);
   });
 
   for (Offset i = 0; i < matrix.long_rows; ++i) {
-    V sums[Count] = {};
+    typename Vectors::Sums sums;
     for (Offset q = matrix.piece_starts[i]; q < matrix.piece_starts[i + 1]; ++q)
-      for (int j = 0; j < Count; ++j) sums[j] += matrix.partials[j * matrix.pieces + q];
-    store<Count>(matrix, product, matrix.long_row_numbers[i], sums);
+      Vectors::join(sums, vectors.saved(matrix.partials + q * max_row_major_vectors));
+    store(matrix, vectors, matrix.long_row_numbers[i], sums);
   }
 }
 
@@ -97,9 +120,11 @@ void multiply_counted(const View<V>& matrix, const Offset* chunks, Offset chunk_
 
 template <class V>
 void multiply(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product, int threads) {
-  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(product.count, [&](auto count) {
-    multiply_counted<decltype(count)::value>(matrix, chunks, chunk_count, product, threads);
-  });
+  const auto run = [&](const auto& vectors) { multiply_with(matrix, chunks, chunk_count, product, vectors, threads); };
+  if (product.layout == ::weft::Layout::row_major)
+    simd::with_row_vectors(product, run);
+  else
+    simd::with_column_vectors(product, run);
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Offset*, Offset, const Product<V>&, int);

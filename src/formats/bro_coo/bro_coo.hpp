@@ -152,7 +152,8 @@ template <Value V>
 Storage<V> from_arrays(const StoredArrays& arrays, Index rows, Index cols);
 
 /// What the CPU kernel reads. Chunks of `chunk_intervals` are summed by one thread each; the sums of a chunk's first
-/// and last row go to `carries` (two times max_vectors per chunk), since neighbours may hold more of these rows.
+/// and last row go to `carries` (two times max_row_major_vectors per chunk), since neighbours may hold more of these
+/// rows.
 template <class V>
 struct CpuMatrix {
   Offset entries = 0;

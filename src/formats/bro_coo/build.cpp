@@ -53,7 +53,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
         storage_(std::move(storage)),
         chunk_intervals_(std::max<Offset>(1, coo::entries_per_chunk / storage_.shape.interval_entries())),
         chunks_((storage_.shape.intervals() + chunk_intervals_ - 1) / chunk_intervals_),
-        carries_(static_cast<std::size_t>(chunks_) * 2 * max_vectors) {}
+        carries_(static_cast<std::size_t>(chunks_) * 2 * max_row_major_vectors) {}
 
   void update_values(std::span<const V> csr_values) override {
     place_values(storage_.shape, csr_values.data(), storage_.values.data());

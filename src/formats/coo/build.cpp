@@ -13,7 +13,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
   explicit CpuOperator(const Csr<V>& matrix)
       : CpuOperatorBase<V>(matrix.rows, matrix.nonzeros()),
         matrix_(to_coo(matrix)),
-        carries_(static_cast<std::size_t>(matrix.nonzeros() / entries_per_chunk + 1) * 2 * max_vectors) {}
+        carries_(static_cast<std::size_t>(matrix.nonzeros() / entries_per_chunk + 1) * 2 * max_row_major_vectors) {}
 
   void update_values(std::span<const V> csr_values) override {
     if (shares_values_) matrix_.values = Array<V>(csr_values.size());

@@ -8,7 +8,8 @@ namespace weft::coo {
 const Format& format();
 
 /// What the CPU kernel reads: entries sorted by row, cut into chunks of `chunk_entries`. The sums of a chunk's first
-/// and last row go to `carries` (two times max_vectors per chunk), since neighbours may hold more of these rows.
+/// and last row go to `carries` (two times max_row_major_vectors per chunk), since neighbours may hold more of these
+/// rows.
 template <class V>
 struct CpuMatrix {
   const Index* rows = nullptr;

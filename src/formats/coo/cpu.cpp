@@ -1,59 +1,45 @@
 // The CPU kernel of coo; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
+#include "formats/column_vectors.hpp"
 #include "formats/coo/coo.hpp"
 #include "formats/cpu_product.hpp"
-#include "formats/vector_count.hpp"
+#include "formats/row_vectors.hpp"
 
 namespace weft::coo::WEFT_ISA_NAMESPACE {
 namespace {
 
-template <int Count, class V>
-inline void add_to_row(const Product<V>& product, Index row, const V* sums) {
-  for (int j = 0; j < Count; ++j)
-    product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row)] +=
-        product.alpha * sums[j];
-}
+namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
-template <int Count, class V>
-void multiply_chunk(const CpuMatrix<V>& matrix, const Product<V>& product, Offset chunk) {
+template <class Vectors, class V>
+void multiply_chunk(const CpuMatrix<V>& matrix, const Vectors vectors, Offset chunk) {
   const Offset begin = chunk * matrix.chunk_entries;
   const Offset end = begin + matrix.chunk_entries < matrix.entries ? begin + matrix.chunk_entries : matrix.entries;
-  V* first_carry = matrix.carries + chunk * 2 * max_vectors;
-  V* last_carry = first_carry + max_vectors;
+  V* const first_carry = matrix.carries + chunk * 2 * max_row_major_vectors;
+  V* const last_carry = first_carry + max_row_major_vectors;
   const Index first_row = matrix.rows[begin], last_row = matrix.rows[end - 1];
-  for (int j = 0; j < Count; ++j) last_carry[j] = 0;
 
   for (Offset k = begin; k < end;) {
     const Index row = matrix.rows[k];
-    V sums[Count] = {};
-    for (; k < end && matrix.rows[k] == row; ++k) {
-      const V* x = product.x + matrix.columns[k];
-#pragma GCC unroll 8
-      for (int j = 0; j < Count; ++j) sums[j] += matrix.values[k] * x[static_cast<std::size_t>(j) * product.x_stride];
-    }
-    if (row == first_row || row == last_row) {
-      V* carry = row == first_row ? first_carry : last_carry;
-      for (int j = 0; j < Count; ++j) carry[j] = sums[j];
-    } else {
-      add_to_row<Count>(product, row, sums);
-    }
+    typename Vectors::Sums sums;
+    for (; k < end && matrix.rows[k] == row; ++k) vectors.add(sums, matrix.values[k], vectors.x(matrix.columns[k]));
+    if (row == first_row || row == last_row)
+      vectors.save(sums, row == first_row ? first_carry : last_carry);
+    else
+      vectors.add_to(row, sums);
   }
 }
 
-template <int Count, class V>
-void multiply_counted(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+template <class Vectors, class V>
+void multiply_with(const CpuMatrix<V>& matrix, const Vectors vectors, int threads) {
   const Offset chunks = (matrix.entries + matrix.chunk_entries - 1) / matrix.chunk_entries;
-  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunks, threads,
-                                             [&](int, Offset chunk) { multiply_chunk<Count>(matrix, product, chunk); });
+  simd::for_each_piece(chunks, threads, [&](int, Offset chunk) { multiply_chunk(matrix, vectors, chunk); });
 
   for (Offset chunk = 0; chunk < chunks; ++chunk) {
     const Offset begin = chunk * matrix.chunk_entries;
     const Offset end = begin + matrix.chunk_entries < matrix.entries ? begin + matrix.chunk_entries : matrix.entries;
     const Index first_row = matrix.rows[begin], last_row = matrix.rows[end - 1];
-    const V* carry = matrix.carries + chunk * 2 * max_vectors;
-    add_to_row<Count>(product, first_row, carry);
-    if (last_row != first_row) add_to_row<Count>(product, last_row, carry + max_vectors);
+    const V* const carry = matrix.carries + chunk * 2 * max_row_major_vectors;
+    vectors.add_to(first_row, vectors.saved(carry));
+    if (last_row != first_row) vectors.add_to(last_row, vectors.saved(carry + max_row_major_vectors));
   }
 }
 
@@ -61,8 +47,11 @@ void multiply_counted(const CpuMatrix<V>& matrix, const Product<V>& product, int
 
 template <class V>
 void multiply_add(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(
-      product.count, [&](auto count) { multiply_counted<decltype(count)::value>(matrix, product, threads); });
+  const auto multiply = [&](const auto& vectors) { multiply_with(matrix, vectors, threads); };
+  if (product.layout == Layout::row_major)
+    simd::with_row_vectors(product, multiply);
+  else
+    simd::with_column_vectors(product, multiply);
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply_add<V>(const CpuMatrix<V>&, const Product<V>&, int);

@@ -61,7 +61,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
         chunks_(cut_into_chunks(matrix.rows, matrix.offsets, items_per_chunk)),
         groups_(group_rows(matrix.rows, matrix.offsets, chunks_)),
         carried_(chunks_with_carries(matrix.offsets, matrix.rows, chunks_)),
-        carries_(chunks_.size() * max_vectors) {}
+        carries_(chunks_.size() * max_row_major_vectors) {}
 
   void update_values(std::span<const V> csr_values) override {
     if (shares_values_) values_ = Array<V>(csr_values.size());

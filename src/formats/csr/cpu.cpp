@@ -2,7 +2,7 @@
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
 #include "formats/csr/row_groups.hpp"
-#include "formats/vector_count.hpp"
+#include "formats/row_vectors.hpp"
 
 namespace weft::csr::WEFT_ISA_NAMESPACE {
 namespace {
@@ -55,42 +55,17 @@ inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
   return sum;
 }
 
-/// The same for Count vectors in one pass over the entries.
-template <int Count, class V>
-inline void dots(const V* values, const Index* columns, Offset length, const V* x, std::size_t stride, V* sums) {
-  if constexpr (Count == 1) {
-    sums[0] = dot(values, columns, length, x);
-  } else {
-    V local[Count] = {};
-    for (Offset k = 0; k < length; ++k) {
-      const V value = values[k];
-      const V* entry = x + columns[k];
-#pragma GCC unroll 8
-      for (int j = 0; j < Count; ++j) local[j] += value * entry[static_cast<std::size_t>(j) * stride];
-    }
-    for (int j = 0; j < Count; ++j) sums[j] = local[j];
-  }
-}
-
-template <int Count, class V>
-inline void store(const Product<V>& product, Index row, const V* sums) {
-  for (int j = 0; j < Count; ++j) simd::store_sum(product, row, j, sums[j]);
-}
-
 /// Finishes every row that ends in the chunk from `begin` to `end`; what belongs to a row that goes on is left in
-/// `carry`.
-template <int Count, class V, class O>
+/// `carry`. One vector.
+template <class V, class O>
 void multiply_in_order(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end, V* carry) {
-  V sums[Count];
   Offset entry = begin.entry;
   for (Index row = begin.row; row < end.row; ++row) {
     const Offset row_end = static_cast<Offset>(matrix.offsets[row + 1]);
-    dots<Count>(matrix.values + entry, matrix.columns + entry, row_end - entry, product.x, product.x_stride, sums);
-    store<Count>(product, row, sums);
+    simd::store_sum(product, row, 0, dot(matrix.values + entry, matrix.columns + entry, row_end - entry, product.x));
     entry = row_end;
   }
-  if (entry < end.entry)
-    dots<Count>(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x, product.x_stride, carry);
+  if (entry < end.entry) *carry = dot(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x);
 }
 
 template <Offset Length, Index Rows, class O>
@@ -119,13 +94,13 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
         V sum = 0;
 #pragma GCC unroll 16
         for (Offset k = 0; k < Length; ++k) sum += values[r * Length + k] * x[columns[r * Length + k]];
-        store<1>(product, row + r, &sum);
+        simd::store_sum(product, row + r, 0, sum);
       }
     } else {
       for (Index r = 0; r < rows; ++r) {
         const Offset skipped = static_cast<Offset>(offsets[r] - offsets[0]);
         const V sum = dot(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
-        store<1>(product, row + r, &sum);
+        simd::store_sum(product, row + r, 0, sum);
       }
     }
     const Offset done = All ? rows * Length : static_cast<Offset>(offsets[rows] - offsets[0]);
@@ -192,7 +167,7 @@ const std::uint16_t* sum_groups(const ChunkShape& shape, const std::uint16_t* or
     V sum = 0;
 #pragma GCC unroll 16
     for (Offset k = 0; k < Length; ++k) sum += terms[k];
-    store<1>(product, first_row + *order, &sum);
+    simd::store_sum(product, first_row + *order, 0, sum);
   }
   if constexpr (Length == longest_group)
     return end;
@@ -216,31 +191,67 @@ void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
        row < order_end; ++row) {
     const V sum =
         sum_of_terms(products + (offsets[*row] - entry), static_cast<Offset>(offsets[*row + 1] - offsets[*row]));
-    store<1>(product, begin.row + *row, &sum);
+    simd::store_sum(product, begin.row + *row, 0, sum);
   }
 }
 
-template <int Count, class V, class O>
-void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Offset c) {
+/// A chunk with one vector.
+template <class V, class O>
+void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Offset c, V* carry) {
   const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
-  if constexpr (Count == 1 && std::is_floating_point_v<V>) {
+  if constexpr (std::is_floating_point_v<V>) {
     const ChunkShape& shape = matrix.shapes[c];
     if (shape.kind == ChunkShape::Kind::equal || shape.kind == ChunkShape::Kind::alike)
       return multiply_alike(shape, matrix, product, begin, end);
     if (shape.kind == ChunkShape::Kind::grouped) return multiply_grouped(matrix, product, begin, end, shape);
   }
-  multiply_in_order<Count>(matrix, product, begin, end, matrix.carries + c * max_vectors);
+  multiply_in_order(matrix, product, begin, end, carry);
 }
 
-template <int Count, class V, class O>
-void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) { multiply_chunk<Count>(matrix, product, c); });
+/// The chunk stays in the cache from one vector to the next, which gets the kernel that suits the chunk's rows.
+template <class V, class O>
+void multiply_columns(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
+  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) {
+    Product<V> one = product;
+    one.count = 1;
+    for (int j = 0; j < product.count; ++j) {
+      multiply_chunk(matrix, one, c, matrix.carries + c * max_row_major_vectors + j);
+      one.x += product.x_stride;
+      one.y += product.y_stride;
+    }
+  });
   for (Offset i = 0; i < matrix.carried_count; ++i) {
     const Offset c = matrix.carried[i];
-    const Chunk end = matrix.chunks[c + 1];
-    for (int j = 0; j < Count; ++j)
-      product.y[static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(end.row)] +=
-          product.alpha * matrix.carries[c * max_vectors + j];
+    V* const y = product.y + matrix.chunks[c + 1].row;
+    for (int j = 0; j < product.count; ++j)
+      y[static_cast<std::size_t>(j) * product.y_stride] +=
+          product.alpha * matrix.carries[c * max_row_major_vectors + j];
+  }
+}
+
+/// A chunk with row-major vectors; its rows may have any lengths.
+template <class Vectors, class V, class O>
+void multiply_chunk_rows(const CpuMatrix<V, O>& matrix, const Vectors vectors, Offset c) {
+  const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
+  const auto sum = [&](Offset from, Offset to) {
+    return simd::sum_entries(vectors, matrix.values + from, matrix.columns + from, to - from,
+                             [&](Offset k) { prefetch(matrix.values + from + k, matrix.columns + from + k); });
+  };
+  Offset entry = begin.entry;
+  for (Index row = begin.row; row < end.row; ++row) {
+    const Offset row_end = static_cast<Offset>(matrix.offsets[row + 1]);
+    vectors.store(row, sum(entry, row_end));
+    entry = row_end;
+  }
+  if (entry < end.entry) vectors.save(sum(entry, end.entry), matrix.carries + c * max_row_major_vectors);
+}
+
+template <class Vectors, class V, class O>
+void multiply_rows(const CpuMatrix<V, O>& matrix, const Vectors& vectors, int threads) {
+  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) { multiply_chunk_rows(matrix, vectors, c); });
+  for (Offset i = 0; i < matrix.carried_count; ++i) {
+    const Offset c = matrix.carried[i];
+    vectors.add_to(matrix.chunks[c + 1].row, vectors.saved(matrix.carries + c * max_row_major_vectors));
   }
 }
 
@@ -248,8 +259,10 @@ void multiply_counted(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
 
 template <class V, class O>
 void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  ::weft::WEFT_ISA_NAMESPACE::with_vector_count(
-      product.count, [&](auto count) { multiply_counted<decltype(count)::value>(matrix, product, threads); });
+  if (product.layout == Layout::row_major)
+    simd::with_row_vectors(product, [&](const auto& vectors) { multiply_rows(matrix, vectors, threads); });
+  else
+    multiply_columns(matrix, product, threads);
 }
 
 #define WEFT_INSTANTIATE(V)                                                                             \

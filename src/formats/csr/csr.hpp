@@ -23,7 +23,7 @@ Array<Chunk> cut_into_chunks(Index rows, const Array<Offset>& offsets, Offset it
 struct ChunkShape;  // row_groups.hpp
 
 /// What the CPU kernel reads. O is uint32 where the entries' numbers fit, since offsets are bytes to move too.
-/// `carries` has room for max_vectors sums a chunk.
+/// `carries` has room for max_row_major_vectors sums per chunk.
 template <class V, class O>
 struct CpuMatrix {
   Index rows = 0;

@@ -185,7 +185,7 @@ TEST(CsrRowGroups, KernelsWithWideOffsets) {
     SCOPED_TRACE(rows.name);
     const Csr<double> matrix = matrix_of<double>(5000, 20'011, rows.length);
     const auto [chunks, groups] = group(matrix.rows, matrix.offsets);
-    Array<double> carries(chunks.size() * max_vectors);
+    Array<double> carries(chunks.size() * max_row_major_vectors);
     const csr::CpuMatrix<double, Offset> view{.rows = matrix.rows,
                                               .offsets = matrix.offsets.data(),
                                               .columns = matrix.columns.data(),

@@ -3,6 +3,7 @@
 #include "formats/block_size.hpp"
 #include "formats/cpu_product.hpp"
 #include "formats/ehyb/ehyb.hpp"
+#include "formats/row_vectors.hpp"
 
 namespace weft::ehyb::WEFT_ISA_NAMESPACE {
 namespace {
@@ -50,7 +51,7 @@ void multiply_part(const CpuView<V>& view, const Product<V>& product, Index part
   const Index* const cached = view.cached + view.cache_begin[part];
   const Offset count = view.cache_begin[part + 1] - view.cache_begin[part];
   for (int j = 0; j < product.count; ++j) {
-    const V* const x = product.x_of(j);
+    const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
     for (Offset i = 0; i < count; ++i)
       for (int k = 0; k < B; ++k) cache[i * B + k] = x[static_cast<Offset>(cached[i]) * B + k];
     for (int k = 0; k < B; ++k) cache[count * B + k] = 0;
@@ -83,33 +84,121 @@ void multiply_parts(const CpuView<V>& view, const Product<V>& product, V* caches
   });
 }
 
+/// A part with row-major vectors, whose rows are read where they are: they are whole lines mostly, and a cache of so
+/// many would be in none.
+template <int B, class V, class Vectors>
+void multiply_part_rows(const CpuView<V>& view, const Vectors& vectors, Index part) {
+  constexpr Index c = cpu_slice_rows<V>;
+  constexpr Index slots = Vectors::together < B ? 1 : Vectors::together / B;  // whose sums fit the registers
+  const Index* const cached = view.cached + view.cache_begin[part];
+  const auto padding = static_cast<Index>(view.cache_begin[part + 1] - view.cache_begin[part]);
+  for (Index s = view.slice_begin[part]; s < view.slice_begin[part + 1]; ++s) {
+    const Slice& slice = view.slices[s];
+    const Index first = view.row_begin[part] + (s - view.slice_begin[part]) * c;
+    const Index rows = view.row_begin[part + 1] - first < c ? view.row_begin[part + 1] - first : c;
+    for (Index slot = 0; slot < rows; slot += slots) {
+      const V* values = view.values + slice.entry * (B * B) + slot;
+      const std::uint16_t* columns = view.columns + slice.entry + slot;
+      typename Vectors::Sums sums[slots][B];
+      for (Index k = 0; k < slice.width; ++k, columns += c, values += B * B * c) {
+        __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
+#pragma GCC unroll 8
+        for (Index i = 0; i < slots; ++i) {
+          const Index place = columns[i];
+          const V* x = vectors.zeros();
+          Offset step = 0;
+          if (place != padding) {
+            x = vectors.x(static_cast<Offset>(cached[place]) * B);
+            step = vectors.x_stride();
+          }
+#pragma GCC unroll 8
+          for (int column = 0; column < B; ++column)
+#pragma GCC unroll 8
+            for (int r = 0; r < B; ++r) vectors.add(sums[i][r], values[(r * B + column) * c + i], x + column * step);
+        }
+      }
+      for (Index i = 0; i < slots && slot + i < rows; ++i) {
+        const Offset node = view.order ? view.order[first + slot + i] : first + slot + i;
+        for (int r = 0; r < B; ++r) {
+          if (slice.extra >= 0) {
+            const Range range = view.ranges[(static_cast<Offset>(slice.extra) * c + slot + i) * B + r];
+            for (Index piece = range.begin; piece < range.end; ++piece)
+              Vectors::join(sums[i][r],
+                            vectors.saved(view.extra_sums + static_cast<Offset>(piece) * max_row_major_vectors));
+          }
+          vectors.store(node * B + r, sums[i][r]);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <class V>
 void multiply(const CpuView<V>& view, const Product<V>& product, V* caches, Offset cache_stride, int threads) {
-  with_block_size(view.block, [&](auto b) { multiply_parts<b>(view, product, caches, cache_stride, threads); });
+  with_block_size(view.block, [&](auto b) {
+    constexpr int block = decltype(b)::value;
+    if (product.layout == Layout::column_major)
+      return multiply_parts<block>(view, product, caches, cache_stride, threads);
+    simd::with_row_vectors(product, [&](const auto& vectors) {
+      simd::for_each_piece(view.parts, threads, [&](int, Offset part) {
+        multiply_part_rows<block>(view, vectors, static_cast<Index>(part));
+      });
+    });
+  });
 }
+
+namespace {
+
+/// The pieces of a slice of the extra part, one vector after the other.
+template <class V>
+void multiply_pieces(const CpuExtra<V>& extra, const Product<V>& product, V* sums, Offset s) {
+  constexpr Index c = cpu_slice_rows<V>;
+  const Slice& slice = extra.slices[s];
+  const Index* const columns = extra.columns + slice.entry;
+  const V* const values = extra.values + slice.entry;
+  for (int j = 0; j < product.count; ++j) {
+    const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+    V running[c] = {};
+    for (Index k = 0; k < slice.width; ++k)
+      for (Index i = 0; i < c; ++i) {
+        const Index column = columns[static_cast<Offset>(k) * c + i];
+        if (column >= 0) running[i] += values[static_cast<Offset>(k) * c + i] * x[column];
+      }
+    for (Index i = 0; i < c; ++i) {
+      const Index place = extra.places[s * c + i];
+      if (place >= 0) sums[j * extra.pieces + place] = running[i];
+    }
+  }
+}
+
+template <class V, class Vectors>
+void multiply_pieces_rows(const CpuExtra<V>& extra, const Vectors& vectors, V* sums, Offset s) {
+  constexpr Index c = cpu_slice_rows<V>;
+  constexpr int slots = Vectors::together;
+  const Slice& slice = extra.slices[s];
+  for (Index slot = 0; slot < c; slot += slots) {
+    typename Vectors::Sums running[slots];
+    simd::add_side_by_side<true>(vectors, extra.values + slice.entry + slot, extra.columns + slice.entry + slot, c,
+                                 slice.width, 0, running);
+    for (int i = 0; i < slots; ++i) {
+      const Index place = extra.places[s * c + slot + i];
+      if (place >= 0) vectors.save(running[i], sums + static_cast<Offset>(place) * max_row_major_vectors);
+    }
+  }
+}
+
+}  // namespace
 
 template <class V>
 void multiply_extra(const CpuExtra<V>& extra, const Product<V>& product, V* sums, int threads) {
-  constexpr Index c = cpu_slice_rows<V>;
-  simd::for_each_piece(extra.slice_count, threads, [&](int, Offset s) {
-    const Slice& slice = extra.slices[s];
-    const Index* const columns = extra.columns + slice.entry;
-    const V* const values = extra.values + slice.entry;
-    for (int j = 0; j < product.count; ++j) {
-      const V* const x = product.x_of(j);
-      V running[c] = {};
-      for (Index k = 0; k < slice.width; ++k)
-        for (Index i = 0; i < c; ++i) {
-          const Index column = columns[static_cast<Offset>(k) * c + i];
-          if (column >= 0) running[i] += values[static_cast<Offset>(k) * c + i] * x[column];
-        }
-      for (Index i = 0; i < c; ++i) {
-        const Index place = extra.places[static_cast<Offset>(s) * c + i];
-        if (place >= 0) sums[j * extra.pieces + place] = running[i];
-      }
-    }
+  if (product.layout == Layout::column_major)
+    return simd::for_each_piece(extra.slice_count, threads,
+                                [&](int, Offset s) { multiply_pieces(extra, product, sums, s); });
+  simd::with_row_vectors(product, [&](const auto& vectors) {
+    simd::for_each_piece(extra.slice_count, threads,
+                         [&](int, Offset s) { multiply_pieces_rows(extra, vectors, sums, s); });
   });
 }
 

@@ -232,7 +232,8 @@ struct CpuView {
   const std::uint16_t* columns = nullptr;
   const V* values = nullptr;
   const Range* ranges = nullptr;
-  const V* extra_sums = nullptr;  ///< of a product's vectors, one behind the other
+  const V* extra_sums = nullptr;  ///< of a product's vectors, one after the other; max_row_major_vectors per piece
+                                  ///< when these are row-major
   Offset pieces = 0;
 };
 template <class V>

@@ -49,7 +49,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
     constexpr Offset line = 64 / sizeof(V);  // no cache line for two threads
     cache_stride_ = ((Offset(storage_.max_cached) + 1) * storage_.shape.block + line - 1) / line * line;
     caches_ = Array<V>(static_cast<std::size_t>(cache_stride_ * max_threads_));
-    extra_sums_ = Array<V>(static_cast<std::size_t>(storage_.extra.pieces) * max_vectors);
+    extra_sums_ = Array<V>(static_cast<std::size_t>(storage_.extra.pieces) * max_row_major_vectors);
   }
 
   Order ordering() override {

@@ -1,9 +1,8 @@
 // The CPU kernels of ell; compiled once per instruction set, see core/isa.hpp.
-#include <omp.h>
-
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
 #include "formats/ell/ell.hpp"
+#include "formats/row_vectors.hpp"
 
 namespace weft::ell::WEFT_ISA_NAMESPACE {
 namespace {
@@ -119,6 +118,44 @@ void multiply_row(const View<V>& matrix, const Product<V>& product, int vector, 
   store_sum(product, row, vector, sum);
 }
 
+/// The same with row-major vectors.
+template <class Vectors, class V>
+void multiply_row(const View<V>& matrix, const Vectors& vectors, Offset row) {
+  typename Vectors::Sums sums;
+  Offset place = row * matrix.threads;
+  for (Index left = matrix.lengths[row]; left > 0; left -= matrix.threads, place += matrix.slots) {
+    const Index piece = left < matrix.threads ? left : matrix.threads;
+    for (Index k = 0; k < piece; ++k) vectors.add(sums, matrix.values[place + k], vectors.x(matrix.columns[place + k]));
+  }
+  vectors.store(row, sums);
+}
+
+/// A group of neighbouring rows, one thread per row, with row-major vectors.
+template <class Vectors, class V>
+void multiply_group(const View<V>& matrix, const Vectors& vectors, Offset row) {
+  constexpr int together = Vectors::together;
+  const Extent extent = extent_of(matrix, row);
+  const Index full = extent.full < extent.end ? extent.full : extent.end;
+  for (Offset r = row; r < row + rows_at_once && r < matrix.rows; r += together) {
+    typename Vectors::Sums sums[together];
+    const V* const values = matrix.values + r;
+    const Index* const columns = matrix.columns + r;
+    simd::add_side_by_side<false>(vectors, values, columns, matrix.slots, full, 0, sums);
+    const Offset done = full * matrix.slots;
+    simd::add_side_by_side<true>(vectors, values + done, columns + done, matrix.slots, extent.end - full, 0, sums);
+    for (int i = 0; i < together && r + i < matrix.rows; ++i) vectors.store(r + i, sums[i]);
+  }
+}
+
+template <class Vectors, class V>
+void multiply_chunk_rows(const View<V>& matrix, const Vectors vectors, Offset begin, Offset end) {
+  if (matrix.threads > 1) {
+    for (Offset row = begin; row < end; ++row) multiply_row(matrix, vectors, row);
+    return;
+  }
+  for (Offset row = begin; row < end; row += rows_at_once) multiply_group(matrix, vectors, row);
+}
+
 /// All vectors of a product for some rows: their part of the matrix stays in the cache from one to the next.
 template <class V>
 void multiply_chunk(const View<V>& matrix, const Product<V>& product, Offset begin, Offset end) {
@@ -137,10 +174,18 @@ template <class V>
 void multiply(const View<V>& matrix, const Product<V>& product, Index chunk_rows, int threads) {
   const Offset rows = matrix.rows;
   const Offset chunks = (rows + chunk_rows - 1) / chunk_rows;
-  ::weft::WEFT_ISA_NAMESPACE::for_each_piece(chunks, threads, [&](int, Offset chunk) {
-    const Offset end = (chunk + 1) * chunk_rows;
-    multiply_chunk(matrix, product, chunk * chunk_rows, end < rows ? end : rows);
-  });
+  const auto run = [&](auto&& multiply_rows) {
+    simd::for_each_piece(chunks, threads, [&](int, Offset chunk) {
+      const Offset end = (chunk + 1) * chunk_rows;
+      multiply_rows(chunk * chunk_rows, end < rows ? end : rows);
+    });
+  };
+  if (product.layout == Layout::row_major)
+    simd::with_row_vectors(product, [&](const auto& vectors) {
+      run([&](Offset begin, Offset end) { multiply_chunk_rows(matrix, vectors, begin, end); });
+    });
+  else
+    run([&](Offset begin, Offset end) { multiply_chunk(matrix, product, begin, end); });
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Product<V>&, Index, int);

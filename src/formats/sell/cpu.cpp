@@ -1,6 +1,7 @@
 // The CPU kernel of sell; compiled once per instruction set, see core/isa.hpp.
 #include "core/simd.hpp"
 #include "formats/cpu_product.hpp"
+#include "formats/row_vectors.hpp"
 #include "formats/sell/cpu_storage.hpp"
 
 namespace weft::sell::WEFT_ISA_NAMESPACE {
@@ -165,9 +166,9 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const
   }
 }
 
-template <Index C, class V>
-void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  const Index rows = C > 0 ? C : matrix.slice_rows;
+/// Calls body(band, slice, values) for the slices of every share.
+template <class V, class F>
+void for_each_slice(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body) {
   simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
     const Share end = matrix.shares[share + 1];
     Index s = matrix.shares[share].slice;
@@ -176,15 +177,71 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
       const Offset size = static_cast<Offset>(band.full + band.partial + band.width) * rows;
       const V* values = matrix.values + band.entry + (s - band.slice) * size;
       const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
-      for (; s < last; ++s, values += size) multiply_slice<C>(matrix, product, band, s, values);
+      for (; s < last; ++s, values += size) body(band, s, values);
     }
   });
+}
+
+template <Index C, class V>
+void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  for_each_slice(matrix, C > 0 ? C : matrix.slice_rows, threads, [&](const Band& band, Index s, const V* values) {
+    multiply_slice<C>(matrix, product, band, s, values);
+  });
+}
+
+/// R rows of a slice with row-major vectors, from row `row` of it on.
+template <int R, class Vectors, class V>
+inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, const Band& band, Index s,
+                          const V* values, Index row) {
+  const Index step = matrix.slice_rows;
+  const Offset first = static_cast<Offset>(s) * step + row;
+  values += row;
+  typename Vectors::Sums sums[R];
+  Index k = 0;
+  for (; k < band.full; ++k, values += step) {
+    prefetch(values);
+    const V* const x = vectors.x(first + matrix.distances[band.run + k]);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) vectors.add(sums[r], values[r], x + r * vectors.x_stride());
+  }
+  for (; k < band.full + band.partial; ++k, values += step) {
+    prefetch(values);
+    const std::uint32_t mask = matrix.masks[band.run + k] >> row;
+    const Offset column = first + matrix.distances[band.run + k];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+      vectors.add(sums[r], values[r], mask >> r & 1 ? vectors.x(column + r) : vectors.zeros());
+  }
+  const auto add_others = [&](auto columns, Offset base) {
+    columns += row;
+    const Offset dense = static_cast<Offset>(band.unpadded) * step;
+    simd::add_side_by_side<false>(vectors, values, columns, step, band.unpadded, base, sums);
+    simd::add_side_by_side<true>(vectors, values + dense, columns + dense, step, band.width - band.unpadded, base,
+                                 sums);
+  };
+  const std::uint16_t* const columns = matrix.columns + band.column;
+  if (band.base >= 0)
+    add_others(columns, band.base);
+  else
+    add_others(reinterpret_cast<const Index*>(columns), 0);
+  for (int r = 0; r < R && first + r < matrix.rows; ++r)
+    vectors.store(matrix.order ? matrix.order[first + r] : first + r, sums[r]);
 }
 
 }  // namespace
 
 template <class V>
 void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  if (product.layout == Layout::row_major)
+    return simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
+      constexpr int together = Vectors::together;
+      for_each_slice(matrix, matrix.slice_rows, threads, [&](const Band& band, Index s, const V* values) {
+        Index row = 0;
+        for (; row + together <= matrix.slice_rows; row += together)
+          multiply_rows<together>(matrix, vectors, band, s, values, row);
+        for (; row < matrix.slice_rows; ++row) multiply_rows<1>(matrix, vectors, band, s, values, row);
+      });
+    });
   switch (matrix.slice_rows) {
     case 4:
       return multiply_all<4>(matrix, product, threads);
