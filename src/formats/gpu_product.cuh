@@ -88,6 +88,13 @@ class XRows {
     return other;
   }
 
+  /// Where the element of vector j is.
+  template <class Column>
+  __device__ __forceinline__ const V* address(Column column, int j) const {
+    if constexpr (Room::reach == Reach::columns) return x_ + static_cast<std::size_t>(j) * product_->x_stride + column;
+    return x_ + static_cast<Offset>(column) * static_cast<Offset>(product_->x_stride) + j;
+  }
+
   /// The element of vector j.
   template <class Column>
   __device__ __forceinline__ V at(Column column, int j) const {
@@ -114,12 +121,6 @@ class XRows {
   __device__ __forceinline__ int count() const { return product_->count; }
 
  private:
-  template <class Column>
-  __device__ __forceinline__ const V* address(Column column, int j) const {
-    if constexpr (Room::reach == Reach::columns) return x_ + static_cast<std::size_t>(j) * product_->x_stride + column;
-    return x_ + static_cast<Offset>(column) * static_cast<Offset>(product_->x_stride) + j;
-  }
-
   const Product<V>* product_;
   const V* x_;
 };

@@ -39,10 +39,17 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks
   }
   if (row >= rows || (thread & (threads - 1)) != 0) return;
   const Index number = matrix.row_numbers[block.first + row];
-  if (number >= 0) return store_sums<Room>(product, number, sums);
+  if constexpr (Room::reach != Reach::columns) {
+    if (number >= 0) return store_sums<Room>(product, number, sums);
+  }
   WEFT_UNROLL
-  for (int j = 0; j < Room::vectors; ++j)
-    if (j < product.count) matrix.partials[j * matrix.pieces + ~number] = sums[j];
+  for (int j = 0; j < Room::vectors; ++j) {
+    if (j >= product.count) continue;
+    if (number >= 0)
+      store_sum<Room>(product, number, j, sums[j]);
+    else
+      matrix.partials[j * matrix.pieces + ~number] = sums[j];
+  }
 }
 
 /// A warp adds up the pieces of a row.

@@ -72,10 +72,12 @@ void multiply_blocks(const DevicePart<V>& part, const Product<V>& product, Strea
   constexpr int resident = B > 3 ? 1 : ::weft::bro_sell::resident_for_blocks.of<V>();
   const View<V> view = view_of(part);
   with_room(product, [&](auto room) {
-    constexpr bool one = decltype(room)::vectors == 1;
-    simt::launch(
-        WEFT_KERNEL(bro_sell_multiply < V, B, one ? together : 1, true, false, decltype(room), one ? resident : 1 >),
-        blocks, block_threads, 0, stream, view, product);
+    using Room = decltype(room);
+    constexpr bool one = Room::vectors == 1, rows = Room::reach != Reach::columns;
+    constexpr int fitting = one ? resident : rows && B <= 3 ? ::weft::bro_sell::resident_for_rows_of_blocks : 1;
+    constexpr int in_flight = one ? together : 1;
+    simt::launch(WEFT_KERNEL(bro_sell_multiply<V, B, in_flight, true, false, Room, fitting>), blocks, block_threads, 0,
+                 stream, view, product);
   });
 }
 

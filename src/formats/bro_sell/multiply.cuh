@@ -162,7 +162,12 @@ __device__ __forceinline__ void add_blocks(const Index* column, const V* values,
     }
   }
   const auto first_column = [&](int n) { return static_cast<Offset>(column[n]) * B; };
-  const auto term = [&](int n, int e, V factor) { return !Masked || (mask[n] >> e & 1) ? value[n][e] * factor : V(0); };
+  const auto add = [&](V& sum, int n, int e, V factor) {
+    if constexpr (Masked)
+      sum += mask[n] >> e & 1 ? value[n][e] * factor : V(0);
+    else
+      sum += value[n][e] * factor;
+  };
   if constexpr (Room::reach != Reach::columns) {
     WEFT_UNROLL
     for (int n = 0; n < Together; ++n) {
@@ -172,7 +177,7 @@ __device__ __forceinline__ void add_blocks(const Index* column, const V* values,
         if (k + n < length) x.load(first_column(n) + c, row[c]);
       WEFT_UNROLL
       for (int e = 0; e < entries; ++e) WEFT_UNROLL
-      for (int j = 0; j < Room::vectors; ++j) sums[j][e / B] += term(n, e, row[e % B][j]);
+      for (int j = 0; j < Room::vectors; ++j) add(sums[j][e / B], n, e, row[e % B][j]);
     }
   } else {
     WEFT_UNROLL
@@ -180,11 +185,14 @@ __device__ __forceinline__ void add_blocks(const Index* column, const V* values,
       if (j >= x.count()) break;
       V factor[Together][B];
       WEFT_UNROLL
-      for (int n = 0; n < Together; ++n) WEFT_UNROLL
-      for (int c = 0; c < B; ++c) factor[n][c] = k + n < length ? x.at(first_column(n) + c, j) : V(0);
+      for (int n = 0; n < Together; ++n) {
+        const V* const first = x.address(first_column(n), j);
+        WEFT_UNROLL
+        for (int c = 0; c < B; ++c) factor[n][c] = k + n < length ? simt::load_readonly(first + c) : V(0);
+      }
       WEFT_UNROLL
       for (int n = 0; n < Together; ++n) WEFT_UNROLL
-      for (int e = 0; e < entries; ++e) sums[j][e / B] += term(n, e, factor[n][e % B]);
+      for (int e = 0; e < entries; ++e) add(sums[j][e / B], n, e, factor[n][e % B]);
     }
   }
 }

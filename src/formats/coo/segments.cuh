@@ -50,9 +50,12 @@ __global__ void __launch_bounds__(simt::block_threads) coo_segments(Level<V> lev
     V terms[Room::vectors] = {};
     if (live && level.columns) {
       const V value = simt::load_streaming(level.values + k);
-      XRows<V, Room>(product).load(simt::load_streaming(level.columns + k), terms);
+      const XRows<V, Room> x(product);
+      const Index column = simt::load_streaming(level.columns + k);
+      if constexpr (Room::reach == Reach::packed) x.load(column, terms);
       WEFT_UNROLL
-      for (int j = 0; j < Room::vectors; ++j) terms[j] *= value;
+      for (int j = 0; j < Room::vectors; ++j)
+        if (j < product.count) terms[j] = value * (Room::reach == Reach::packed ? terms[j] : x.at(column, j));
     } else if (live) {
       WEFT_UNROLL
       for (int j = 0; j < Room::vectors; ++j)

@@ -34,7 +34,9 @@ struct RowMajorSpace {
 
 /// Lanes: of a group. PerLane: vectors of a lane, neighbours that take one access.
 template <class V, class O, int Lanes, int PerLane>
-__global__ void __launch_bounds__(::weft::simt::block_threads, simt::resident_blocks(4, ::weft::simt::block_threads))
+__global__ void __launch_bounds__(::weft::simt::block_threads,
+                                  simt::resident_blocks(::weft::csr::row_major_resident_blocks,
+                                                        ::weft::simt::block_threads))
     csr_row_major(View<V, O> matrix, int steps, Offset shares, const Index* __restrict__ share_rows, Carries<V> carries,
                   Product<V> product) {
   constexpr int batch = ::weft::csr::row_major_batch;

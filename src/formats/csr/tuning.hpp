@@ -46,6 +46,7 @@ inline constexpr int merge_block_items = 6;                            // steps 
 inline constexpr int min_row_major_steps = 128, max_row_major_steps = 512;
 inline constexpr int enough_row_major_shares = 1 << 16;
 inline constexpr int row_major_batch = 4;
+inline constexpr int row_major_resident_blocks = 4;
 /// Up to so many shares the last block of csr:merge-block adds the carries of all, which it then can in one pass.
 inline constexpr int max_shares_of_one_kernel = 240;
 

@@ -42,9 +42,15 @@ __global__ void __launch_bounds__(simt::block_threads) ell_rows(View<V> matrix, 
       if (column[at_once - 1] < 0) break;  // nothing but padding follows
     }
   }
+  const bool stores = row < matrix.rows && lane == 0;
   WEFT_UNROLL
-  for (int j = 0; j < Room::vectors; ++j) sums[j] = simt::warp_reduce_sum<Threads>(sums[j]);
-  if (row < matrix.rows && lane == 0) store_sums<Room>(product, static_cast<Index>(row), sums);
+  for (int j = 0; j < Room::vectors; ++j) {
+    sums[j] = simt::warp_reduce_sum<Threads>(sums[j]);
+    if constexpr (Room::reach == Reach::columns)
+      if (stores && j < product.count) store_sum(product, static_cast<Index>(row), j, sums[j]);
+  }
+  if constexpr (Room::reach != Reach::columns)
+    if (stores) store_sums<Room>(product, static_cast<Index>(row), sums);
 }
 
 /// What ell_fill reads and writes.
