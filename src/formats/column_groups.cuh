@@ -27,17 +27,19 @@ __device__ __forceinline__ Group<N, T> load_group(const T* address) {
   return group;
 }
 
-template <class V, class Column>
-__device__ __forceinline__ V load_x(const V* x, Column column) {
-  return column == padding_column<Column> ? V(0) : simt::load_readonly(x + column);
+/// add_products for entries of which some are padding.
+template <bool TestOne = true, int N, class V, class Room, class Column>
+__device__ __forceinline__ void add_padded_products(const XRows<V, Room>& x, const V (&value)[N],
+                                                    const Column (&column)[N], V (&sums)[Room::vectors]) {
+  add_products<TestOne>(x, value, column, [&](int k) { return column[k] != padding_column<Column>; }, sums);
 }
 
 /// Adds N columns of groups of four, two and one (N = 7: 4 + 2 + 1) to the sums of `row`. All loads of the matrix are
 /// queued before the first of x, and those before the first is needed: what counts is how much is on its way at once.
 /// Rows is Index or, where the compiler shall know the number, an integral_constant.
-template <int N, int Room, class V, class Column, class Rows>
+template <int N, class V, class Column, class Rows, class Room>
 __device__ __forceinline__ void add_columns(const V* values, const Column* columns, Index row, Rows rows,
-                                            const Product<V>& product, const V* x, V (&sums)[Room]) {
+                                            const XRows<V, Room>& x, V (&sums)[Room::vectors]) {
   Column column[N];
   V value[N];
   const auto place = [&](int k, int group) { return k * rows + row * group; };
@@ -57,15 +59,7 @@ __device__ __forceinline__ void add_columns(const V* values, const Column* colum
     WEFT_UNROLL
     for (int i = 0; i < size; ++i) value[k + i] = group.values[i];
   });
-  WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) {
-    if (j >= product.count) break;
-    V factor[N];
-    WEFT_UNROLL
-    for (int k = 0; k < N; ++k) factor[k] = load_x(x + static_cast<std::size_t>(j) * product.x_stride, column[k]);
-    WEFT_UNROLL
-    for (int k = 0; k < N; ++k) sums[j] += value[k] * factor[k];
-  }
+  add_padded_products(x, value, column, sums);
 }
 
 /// Calls add(std::integral_constant<int, left>()) for the last `left` columns of a row, fewer than Batch (4 or 8).
@@ -100,13 +94,13 @@ __device__ __forceinline__ void with_tail(Index left, F&& add) {
 
 /// The sums of one row of a slice in groups of four, by one thread, `Batch` columns (4 or 8) at a time. `values` and
 /// `columns` are the slice's; x is that of the columns' base.
-template <int Batch, int Room, class V, class Column, class Rows>
+template <int Batch, class V, class Column, class Rows, class Room>
 __device__ __forceinline__ void sum_grouped_row(const V* values, const Column* columns, Index row, Rows rows,
-                                                Index width, const Product<V>& product, const V* x, V (&sums)[Room]) {
+                                                Index width, const XRows<V, Room>& x, V (&sums)[Room::vectors]) {
   Index k = 0;
   const auto add = [&](auto count) {
-    add_columns<decltype(count)::value, Room>(values + static_cast<Offset>(k) * rows,
-                                              columns + static_cast<Offset>(k) * rows, row, rows, product, x, sums);
+    add_columns<decltype(count)::value>(values + static_cast<Offset>(k) * rows, columns + static_cast<Offset>(k) * rows,
+                                        row, rows, x, sums);
   };
   WEFT_KEEP_LOOP
   for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
@@ -115,10 +109,10 @@ __device__ __forceinline__ void sum_grouped_row(const V* values, const Column* c
 
 /// Adds every `stride`-th entry from the first on, `count` of them, to the sums: a thread's share of a row that
 /// several threads follow, or a row of a slice in groups of one.
-template <int Room, class V, class Column>
+template <class V, class Column, class Room>
 __device__ __forceinline__ void sum_striped(const V* values, const Column* columns, Offset stride, Index count,
-                                            const Product<V>& product, const V* x, V (&sums)[Room]) {
-  constexpr int together = Room == 1 ? 4 : 2;
+                                            const XRows<V, Room>& x, V (&sums)[Room::vectors]) {
+  constexpr int together = Room::vectors == 1 ? 4 : 2;
   const auto add = [&](auto number) {
     constexpr int n = decltype(number)::value;
     Column column[n];
@@ -127,15 +121,7 @@ __device__ __forceinline__ void sum_striped(const V* values, const Column* colum
     for (int i = 0; i < n; ++i) column[i] = simt::load_streaming(columns + i * stride);
     WEFT_UNROLL
     for (int i = 0; i < n; ++i) value[i] = simt::load_streaming(values + i * stride);
-    WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) {
-      if (j >= product.count) break;
-      V factor[n];
-      WEFT_UNROLL
-      for (int i = 0; i < n; ++i) factor[i] = load_x(x + static_cast<std::size_t>(j) * product.x_stride, column[i]);
-      WEFT_UNROLL
-      for (int i = 0; i < n; ++i) sums[j] += value[i] * factor[i];
-    }
+    add_padded_products(x, value, column, sums);
     columns += n * stride;
     values += n * stride;
   };

@@ -53,13 +53,13 @@ __device__ inline Index sum_before(Index value) {
 }
 
 /// Of entries whose loads are on their way together.
-template <int Room>
-constexpr int batch = Room <= 2 ? 4 : 2;
+template <class Room>
+constexpr int batch = Room::vectors <= 2 ? 4 : 2;
 
-template <class V, int Room>
-constexpr int min_blocks = Room > 1 ? 1 : ::weft::bro_coo::resident_blocks.of<V>();
+template <class V, class Room>
+constexpr int min_blocks = Room::vectors > 1 ? 1 : ::weft::bro_coo::resident_blocks.of<V>();
 
-template <class V, int Room>
+template <class V, class Room>
 __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_blocks<V, Room>, block_threads))
     bro_coo_intervals(View<V> matrix, Product<V> product) {
   const Stretch stretch(matrix.shape, simt::global_thread_id());
@@ -75,11 +75,11 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_block
     if (matrix.carries && (to == first_row || to == last_row))
       matrix.carries[j * matrix.carry_count + 2 * interval + (to != first_row)] = sum;
     else
-      store_sum(product, to, j, sum);
+      store_sum<Room>(product, to, j, sum);
   };
 
   // `head` is the sum of the lane's first row once another has begun: lanes before this may have more of it.
-  V running[Room] = {}, head[Room] = {};
+  V running[Room::vectors] = {}, head[Room::vectors] = {};
   Index head_row = 0;
   bool begins_row = false;  // the lane's first entry is the first of its row
   bool broken = false;      // the lane has entries of several rows
@@ -87,11 +87,12 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_block
   const Offset first_place = matrix.shape.begin_of(interval) + lane;
   const Index* columns = matrix.columns + first_place;
   const V* values = matrix.values + first_place;
+  const XRows<V, Room> x(product);
   constexpr int at_once = batch<Room>;
   for (int step = 0; step < steps; step += at_once) {
     Index column[at_once];
     V value[at_once];
-    V factor[at_once][Room];
+    V factor[at_once][Room::vectors];
     WEFT_UNROLL
     for (int u = 0; u < at_once; ++u) {
       column[u] = step + u < live ? simt::load_streaming(columns + (step + u) * lanes) : 0;
@@ -100,10 +101,8 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_block
     WEFT_UNROLL
     for (int u = 0; u < at_once; ++u) {
       WEFT_UNROLL
-      for (int j = 0; j < Room; ++j) {
-        const V* const x = product.x_of(j);
-        factor[u][j] = step + u < live && j < product.count ? simt::load_readonly(x + column[u]) : V(0);
-      }
+      for (int j = 0; j < Room::vectors; ++j) factor[u][j] = V(0);
+      if (step + u < live) x.load(column[u], factor[u]);
     }
     WEFT_UNROLL
     for (int u = 0; u < at_once; ++u) {
@@ -113,11 +112,11 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_block
         begins_row = delta != 0;
       } else if (delta != 0) {
         WEFT_UNROLL
-        for (int j = 0; j < Room; ++j) {
+        for (int j = 0; j < Room::vectors; ++j) {
           if (!broken)
             head[j] = running[j];
           else if (j < product.count)
-            store_sum(product, row, j, running[j]);
+            store_sum<Room>(product, row, j, running[j]);
           running[j] = 0;
         }
         if (!broken) head_row = row;
@@ -125,7 +124,7 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_block
       }
       row += delta;
       WEFT_UNROLL
-      for (int j = 0; j < Room; ++j) running[j] += value[u] * factor[u][j];
+      for (int j = 0; j < Room::vectors; ++j) running[j] += value[u] * factor[u][j];
     }
   }
 
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(min_block
   const unsigned row_begins = simt::ballot(simt::full_mask, begins_row);
   const bool ends_row = lane + 1 == lanes || (row_begins >> (lane + 1) & 1u) != 0;
   WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) {
+  for (int j = 0; j < Room::vectors; ++j) {
     if (j >= product.count) break;
     const V sum = simt::warp_segmented_sum(running[j], heads);
     const V before = simt::shuffle_up(simt::full_mask, sum, 1);
@@ -180,9 +179,9 @@ class GpuOperator final : public GpuOperatorBase<V> {
                        std::as_const(storage_.values).data(),
                        carries_.values(),
                        carries_.count()};
-    with_room_for(product.count, [&](auto room) {
-      simt::launch(WEFT_KERNEL(bro_coo_intervals<V, decltype(room)::value>), blocks_of(storage_.shape), block_threads,
-                   0, stream, view, added);
+    with_room_for(product, [&](auto room) {
+      simt::launch(WEFT_KERNEL(bro_coo_intervals<V, decltype(room)>), blocks_of(storage_.shape), block_threads, 0,
+                   stream, view, added);
     });
     carries_.add(added, stream);
   }

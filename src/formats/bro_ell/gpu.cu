@@ -79,9 +79,9 @@ class RowStream {
 
 /// The sums of row r of a slice of n rows, four columns at a time: first all loads of the matrix are queued,
 /// then those of x.
-template <class Symbol, int Room, class V, class Rows>
+template <class Symbol, class V, class Rows, class Room>
 __device__ __forceinline__ void sum_row(const View<V>& view, const Slice& slice, Index r, Rows n,
-                                        const Product<V>& product, V (&sums)[Room]) {
+                                        const XRows<V, Room>& x, V (&sums)[Room::vectors]) {
   constexpr int batch = widths_together;
   RowStream<Symbol, Rows> stream(reinterpret_cast<const Symbol*>(view.words + slice.word) + r, n, slice.symbols);
   const auto* widths = reinterpret_cast<const std::uint32_t*>(view.bit_alloc + slice.width);
@@ -103,24 +103,14 @@ __device__ __forceinline__ void sum_row(const View<V>& view, const Slice& slice,
       last += static_cast<Index>(delta);
       column[u] = delta == 0 ? padding_column<Index> : last;
     }
-    WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) {
-      // One vector needs no test: the branch alone would cost 8 % on rows of seven (bench/NOTES.md).
-      if (Room > 1 && j >= product.count) break;
-      const V* x = product.x_of(j);
-      V factor[batch];
-      WEFT_UNROLL
-      for (int u = 0; u < batch; ++u) factor[u] = load_x(x, column[u]);
-      WEFT_UNROLL
-      for (int u = 0; u < batch; ++u) sums[j] += value[u] * factor[u];
-    }
+    add_padded_products<false>(x, value, column, sums);
     if (column[batch - 1] < 0) break;  // nothing but padding follows
   }
 }
 
 /// Slices of the paper's 256 rows have a path of their own: where the distance between a row's entries is known to the
 /// compiler, a thread needs fewer registers, and more of them fit.
-template <class V, class Symbol, int Room, int MinBlocks>
+template <class V, class Symbol, class Room, int MinBlocks>
 __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks, block_threads))
     bro_ell_rows(View<V> view, Product<V> product) {
   const Offset row = simt::global_thread_id();
@@ -129,15 +119,14 @@ __global__ void __launch_bounds__(block_threads, simt::resident_blocks(MinBlocks
   const auto r = static_cast<Index>(row & (view.slice_rows - 1));
   const Slice slice = view.slices[s];
   const Index n = rows_in_slice(view.rows, view.slice_rows, s);
-  V sums[Room] = {};
+  const XRows<V, Room> x(product);
+  V sums[Room::vectors] = {};
   using Known = std::integral_constant<Index, Shape().slice_rows>;
   if (n == Known::value)
-    sum_row<Symbol>(view, slice, r, Known(), product, sums);
+    sum_row<Symbol>(view, slice, r, Known(), x, sums);
   else
-    sum_row<Symbol>(view, slice, r, n, product, sums);
-  WEFT_UNROLL
-  for (int j = 0; j < Room; ++j)
-    if (j < product.count) store_sum(product, static_cast<Index>(row), j, sums[j]);
+    sum_row<Symbol>(view, slice, r, n, x, sums);
+  store_sums<Room>(product, static_cast<Index>(row), sums);
 }
 
 template <Value V>
@@ -185,12 +174,12 @@ class GpuOperator final : public GpuOperatorBase<V> {
                        .words = std::as_const(storage_.words).data(),
                        .values = std::as_const(storage_.values).data()};
     const unsigned blocks = simt::blocks_for(view.rows, block_threads);
-    with_room_for(product.count, [&](auto room) {
-      constexpr int vectors = decltype(room)::value;
-      constexpr int resident = vectors > 1           ? 1
+    with_room_for(product, [&](auto room) {
+      using Room = decltype(room);
+      constexpr int resident = Room::vectors > 1     ? 1
                                : sizeof(Symbol) == 8 ? ::weft::bro_ell::resident_blocks_of_long_symbols
                                                      : ::weft::bro_ell::resident_blocks.of<V>();
-      simt::launch(WEFT_KERNEL(bro_ell_rows<V, Symbol, vectors, resident>), blocks, block_threads, 0, stream, view,
+      simt::launch(WEFT_KERNEL(bro_ell_rows<V, Symbol, Room, resident>), blocks, block_threads, 0, stream, view,
                    product);
     });
   }

@@ -56,35 +56,49 @@ View<V> view_of(const DevicePart<V>& part) {
   return view;
 }
 
+/// As with_room_for, with one size for several vectors.
+template <class V, class F>
+void with_room(const Product<V>& product, F&& body) {
+  using Packed = RoomFor<max_vectors_together, Reach::packed>;
+  if (product.count == 1 && !has_gaps(product)) return body(OneVector());
+  if (is_packed<Packed>(product)) return body(Packed());
+  if (has_gaps(product)) return body(RoomFor<max_vectors_together, Reach::rows>());
+  body(RoomFor<max_vectors_together, Reach::columns>());
+}
+
 template <int B, class V>
 void multiply_blocks(const DevicePart<V>& part, const Product<V>& product, Stream stream, unsigned blocks) {
   constexpr int together = ::weft::bro_sell::blocks_together(B);
   constexpr int resident = B > 3 ? 1 : ::weft::bro_sell::resident_for_blocks.of<V>();
   const View<V> view = view_of(part);
-  if (product.count == 1)
-    simt::launch(WEFT_KERNEL(bro_sell_multiply<V, B, together, true, false, 1, resident>), blocks, block_threads, 0,
+  with_room(product, [&](auto room) {
+    using Room = decltype(room);
+    constexpr bool one = Room::vectors == 1, rows = Room::reach != Reach::columns;
+    constexpr int fitting = one ? resident : rows && B <= 3 ? ::weft::bro_sell::resident_for_rows_of_blocks : 1;
+    constexpr int in_flight = one ? together : 1;
+    simt::launch(WEFT_KERNEL(bro_sell_multiply<V, B, in_flight, true, false, Room, fitting>), blocks, block_threads, 0,
                  stream, view, product);
-  else
-    simt::launch(WEFT_KERNEL(bro_sell_multiply<V, B, 1, true, false, max_vectors_together, 1>), blocks, block_threads,
-                 0, stream, view, product);
+  });
 }
 
 template <class V>
 void multiply_singles(const DevicePart<V>& part, const Product<V>& product, Stream stream, unsigned blocks) {
   using namespace ::weft::bro_sell;
   const View<V> view = view_of(part);
-  const auto launch = [&]<int Batch, bool Wide, bool Equal, int Room, int Resident>() {
-    simt::launch(WEFT_KERNEL(bro_sell_multiply<V, 1, Batch, Wide, Equal, Room, Resident>), blocks, block_threads, 0,
-                 stream, view, product);
-  };
-  if (product.count > 1)
-    launch.template operator()<4, true, false, max_vectors_together, 1>();
-  else if (part.layout.wide)
-    launch.template operator()<8, true, false, 1, resident_for_wide.of<V>()>();
-  else if (part.layout.width > 0)
-    launch.template operator()<batch_for_equal.of<V>(), false, true, 1, resident_for_equal.of<V>()>();
-  else
-    launch.template operator()<8, false, false, 1, resident_for_others>();
+  with_room(product, [&](auto room) {
+    const auto launch = [&]<int Batch, bool Wide, bool Equal, int Resident>() {
+      simt::launch(WEFT_KERNEL(bro_sell_multiply<V, 1, Batch, Wide, Equal, decltype(room), Resident>), blocks,
+                   block_threads, 0, stream, view, product);
+    };
+    if constexpr (decltype(room)::vectors > 1)
+      launch.template operator()<4, true, false, 1>();
+    else if (part.layout.wide)
+      launch.template operator()<8, true, false, resident_for_wide.of<V>()>();
+    else if (part.layout.width > 0)
+      launch.template operator()<batch_for_equal.of<V>(), false, true, resident_for_equal.of<V>()>();
+    else
+      launch.template operator()<8, false, false, resident_for_others>();
+  });
 }
 
 template <class V>

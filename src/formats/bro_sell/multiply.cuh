@@ -95,9 +95,9 @@ class Columns {
 };
 
 /// Adds N single entries, whole groups or the last one to three, to the sums. `values` are those of the first column.
-template <int N, int Room, bool Wide, class V>
+template <int N, bool Wide, class V, class Room>
 __device__ __forceinline__ void add_singles(Columns<Wide>& follow, const V* values, Index k, Index length,
-                                            const Product<V>& product, V (&sums)[Room]) {
+                                            const XRows<V, Room>& x, V (&sums)[Room::vectors]) {
   constexpr int groups = (N + group_columns - 1) / group_columns;
   const int lane = simt::lane_id();
   LoadedGroup<Wide> loaded[groups];
@@ -116,25 +116,16 @@ __device__ __forceinline__ void add_singles(Columns<Wide>& follow, const V* valu
   Index column[groups * group_columns];
   WEFT_UNROLL
   for (int g = 0; g < groups; ++g) follow.next(loaded[g], column + g * group_columns);
-  WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) {
-    if (j >= product.count) break;
-    const V* const x = product.x_of(j);
-    V factor[N];
-    WEFT_UNROLL
-    for (int i = 0; i < N; ++i) factor[i] = k + i < length ? simt::load_readonly(x + column[i]) : V(0);
-    WEFT_UNROLL
-    for (int i = 0; i < N; ++i) sums[j] += value[i] * factor[i];
-  }
+  add_products(x, value, column, [&](int i) { return k + i < length; }, sums);
 }
 
 /// The sums of a slot of single entries, Batch columns (4 or 8) at a time.
-template <int Batch, int Room, bool Wide, class V>
+template <int Batch, bool Wide, class V, class Room>
 __device__ __forceinline__ void sum_singles(Columns<Wide> follow, const V* values, Index width, Index length,
-                                            const Product<V>& product, V (&sums)[Room]) {
+                                            const XRows<V, Room>& x, V (&sums)[Room::vectors]) {
   Index k = 0;
   const auto add = [&](auto count) {
-    add_singles<decltype(count)::value>(follow, values + static_cast<Offset>(k) * slice_rows, k, length, product, sums);
+    add_singles<decltype(count)::value>(follow, values + static_cast<Offset>(k) * slice_rows, k, length, x, sums);
   };
   WEFT_KEEP_LOOP
   for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
@@ -142,9 +133,9 @@ __device__ __forceinline__ void sum_singles(Columns<Wide> follow, const V* value
 }
 
 /// Adds Together blocks, whose columns are known, to the sums.
-template <int B, int Together, bool Masked, int Room, class V>
+template <int B, int Together, bool Masked, class V, class Room>
 __device__ __forceinline__ void add_blocks(const Index* column, const V* values, const std::uint32_t* masks, Index k,
-                                           Index length, const Product<V>& product, V (&sums)[Room][B]) {
+                                           Index length, const XRows<V, Room>& x, V (&sums)[Room::vectors][B]) {
   constexpr int entries = B * B;
   const int lane = simt::lane_id();
   V value[Together][entries];
@@ -170,31 +161,47 @@ __device__ __forceinline__ void add_blocks(const Index* column, const V* values,
       if constexpr (words == 2) mask[n] |= static_cast<std::uint64_t>(simt::load_streaming(at + 1)) << 32;
     }
   }
-  WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) {
-    if (j >= product.count) break;
-    V factor[Together][B];
+  const auto first_column = [&](int n) { return static_cast<Offset>(column[n]) * B; };
+  const auto add = [&](V& sum, int n, int e, V factor) {
+    if constexpr (Masked)
+      sum += mask[n] >> e & 1 ? value[n][e] * factor : V(0);
+    else
+      sum += value[n][e] * factor;
+  };
+  if constexpr (Room::reach != Reach::columns) {
     WEFT_UNROLL
     for (int n = 0; n < Together; ++n) {
-      const V* const x = product.x_of(j) + static_cast<Offset>(column[n]) * B;
+      V row[B][Room::vectors] = {};
       WEFT_UNROLL
-      for (int c = 0; c < B; ++c) factor[n][c] = k + n < length ? simt::load_readonly(x + c) : V(0);
+      for (int c = 0; c < B; ++c)
+        if (k + n < length) x.load(first_column(n) + c, row[c]);
+      WEFT_UNROLL
+      for (int e = 0; e < entries; ++e) WEFT_UNROLL
+      for (int j = 0; j < Room::vectors; ++j) add(sums[j][e / B], n, e, row[e % B][j]);
     }
+  } else {
     WEFT_UNROLL
-    for (int n = 0; n < Together; ++n) WEFT_UNROLL
-    for (int e = 0; e < entries; ++e) {
-      if constexpr (Masked)
-        sums[j][e / B] += mask[n] >> e & 1 ? value[n][e] * factor[n][e % B] : V(0);
-      else
-        sums[j][e / B] += value[n][e] * factor[n][e % B];
+    for (int j = 0; j < Room::vectors; ++j) {
+      if (j >= x.count()) break;
+      V factor[Together][B];
+      WEFT_UNROLL
+      for (int n = 0; n < Together; ++n) {
+        const V* const first = x.address(first_column(n), j);
+        WEFT_UNROLL
+        for (int c = 0; c < B; ++c) factor[n][c] = k + n < length ? simt::load_readonly(first + c) : V(0);
+      }
+      WEFT_UNROLL
+      for (int n = 0; n < Together; ++n) WEFT_UNROLL
+      for (int e = 0; e < entries; ++e) add(sums[j][e / B], n, e, factor[n][e % B]);
     }
   }
 }
 
 /// The sums of a slot of blocks. The next group's columns are asked for before this one's blocks.
-template <int B, int Together, bool Masked, int Room, bool Wide, class V>
+template <int B, int Together, bool Masked, bool Wide, class V, class Room>
 __device__ __forceinline__ void sum_blocks(Columns<Wide> follow, const V* values, const std::uint32_t* masks,
-                                           Index width, Index length, const Product<V>& product, V (&sums)[Room][B]) {
+                                           Index width, Index length, const XRows<V, Room>& x,
+                                           V (&sums)[Room::vectors][B]) {
   if (width == 0) return;
   auto loaded = follow.load(0);
   WEFT_KEEP_LOOP
@@ -205,7 +212,7 @@ __device__ __forceinline__ void sum_blocks(Columns<Wide> follow, const V* values
     const V* const group = values + static_cast<Offset>(k) * (B * B * slice_rows);
     const auto add = [&](int n, auto together) {
       add_blocks<B, decltype(together)::value, Masked>(column + n, group + n * B * B * slice_rows, masks, k + n, length,
-                                                       product, sums);
+                                                       x, sums);
     };
     if (width - k >= group_columns) {
       WEFT_UNROLL
@@ -220,7 +227,7 @@ __device__ __forceinline__ void sum_blocks(Columns<Wide> follow, const V* values
 
 /// B: the size of blocks. Together: columns (B = 1) or blocks on their way at once. Wide: some widths are 32 bits.
 /// Equal: slices are equally wide.
-template <class V, int B, int Together, bool Wide, bool Equal, int Room, int MinBlocks>
+template <class V, int B, int Together, bool Wide, bool Equal, class Room, int MinBlocks>
 __global__ void __launch_bounds__(simt::block_threads, simt::resident_blocks(MinBlocks, simt::block_threads))
     bro_sell_multiply(View<V> view, Product<V> product) {
   using namespace ::weft::bro_sell;
@@ -244,25 +251,37 @@ __global__ void __launch_bounds__(simt::block_threads, simt::resident_blocks(Min
   const V* const values = view.values + slice.value;
   const Columns<Wide> follow(slice.codes, words, static_cast<std::uint32_t>(layout.groups),
                              view.bases + static_cast<Offset>(slice.group) * group_columns, row);
-  V sums[Room][B] = {};
+  const XRows<V, Room> x(product);
+  V sums[Room::vectors][B] = {};
   if constexpr (B == 1) {
-    V single[Room] = {};
-    sum_singles<Together>(follow, values, slice.width, length, product, single);
+    V single[Room::vectors] = {};
+    sum_singles<Together>(follow, values, slice.width, length, x, single);
     WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) sums[j][0] = single[j];
+    for (int j = 0; j < Room::vectors; ++j) sums[j][0] = single[j];
   } else {
     if (slice.marks & masked)
-      sum_blocks<B, 1, true>(follow, values, words + layout.masks, slice.width, length, product, sums);
+      sum_blocks<B, 1, true>(follow, values, words + layout.masks, slice.width, length, x, sums);
     else
-      sum_blocks<B, Together, false>(follow, values, words, slice.width, length, product, sums);
+      sum_blocks<B, Together, false>(follow, values, words, slice.width, length, x, sums);
   }
   WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) WEFT_UNROLL
+  for (int j = 0; j < Room::vectors; ++j) WEFT_UNROLL
   for (int r = 0; r < B; ++r) {
     if (j >= product.count) break;
     for (int distance = 1 << view.thread_bits >> 1; distance > 0; distance /= 2)
       sums[j][r] += simt::shuffle_xor(simt::full_mask, sums[j][r], distance);
-    if (live && (slot & ((1 << view.thread_bits) - 1)) == 0) store_sum(product, row * B + r, j, sums[j][r]);
+    if constexpr (Room::reach == Reach::columns)
+      if (live && (slot & ((1 << view.thread_bits) - 1)) == 0) store_sum<Room>(product, row * B + r, j, sums[j][r]);
+  }
+  if constexpr (Room::reach != Reach::columns) {
+    if (!live || (slot & ((1 << view.thread_bits) - 1)) != 0) return;
+    WEFT_UNROLL
+    for (int r = 0; r < B; ++r) {
+      V of_row[Room::vectors];
+      WEFT_UNROLL
+      for (int j = 0; j < Room::vectors; ++j) of_row[j] = sums[j][r];
+      store_sums<Room>(product, row * B + r, of_row);
+    }
   }
 }
 

@@ -12,6 +12,7 @@ constexpr int blocks_together(int block) { return block == 2 ? 4 : block == 3 ? 
 
 /// Thread blocks that shall fit a multiprocessor, by the kernel.
 inline constexpr PerWidth<int> resident_for_blocks{.f32 = 3, .f64 = 2};  // up to 3 x 3; larger ones: 1
+inline constexpr int resident_for_rows_of_blocks = 2;                    // up to 3 x 3 and several row-major vectors
 inline constexpr PerWidth<int> resident_for_wide{.f32 = 6, .f64 = 5};
 inline constexpr PerWidth<int> resident_for_equal{.f32 = 8, .f64 = 5};
 inline constexpr int resident_for_others = 5;

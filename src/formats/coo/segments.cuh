@@ -24,7 +24,7 @@ struct Level {
   Offset carry_count = 0;
 };
 
-template <class V, int Room>
+template <class V, class Room>
 __global__ void __launch_bounds__(simt::block_threads) coo_segments(Level<V> level, Product<V> product) {
   const Offset warp = simt::global_thread_id() / warp_size;
   const int lane = simt::lane_id();
@@ -37,27 +37,28 @@ __global__ void __launch_bounds__(simt::block_threads) coo_segments(Level<V> lev
     if (level.carries && (row == first_row || row == last_row))
       level.carries[j * level.carry_count + 2 * warp + (row != first_row)] = sum;
     else
-      store_sum(product, row, j, sum);
+      store_sum<Room>(product, row, j, sum);
   };
 
   // `running` is the sum so far of `running_row`, the row of the last lane in the step before.
-  V running[Room] = {};
+  V running[Room::vectors] = {};
   Index running_row = first_row;
   for (Offset step = begin; step < end; step += warp_size) {
     const Offset k = step + lane;
     const bool live = k < end;
     const Index row = live ? simt::load_streaming(level.rows + k) : last_row;
-    V terms[Room] = {};
+    V terms[Room::vectors] = {};
     if (live && level.columns) {
       const V value = simt::load_streaming(level.values + k);
-      const V* x = product.x + simt::load_streaming(level.columns + k);
+      const XRows<V, Room> x(product);
+      const Index column = simt::load_streaming(level.columns + k);
+      if constexpr (Room::reach == Reach::packed) x.load(column, terms);
       WEFT_UNROLL
-      for (int j = 0; j < Room; ++j)
-        if (j < product.count)
-          terms[j] = value * simt::load_readonly(x + static_cast<std::size_t>(j) * product.x_stride);
+      for (int j = 0; j < Room::vectors; ++j)
+        if (j < product.count) terms[j] = value * (Room::reach == Reach::packed ? terms[j] : x.at(column, j));
     } else if (live) {
       WEFT_UNROLL
-      for (int j = 0; j < Room; ++j)
+      for (int j = 0; j < Room::vectors; ++j)
         if (j < product.count) terms[j] = level.values[j * level.entries + k];
     }
 
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(simt::block_threads) coo_segments(Level<V> lev
     const unsigned heads = simt::ballot(simt::full_mask, head);
     const bool ends_here = k + 1 == end || (live && lane + 1 < warp_size && (heads >> (lane + 1) & 1u));
     WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) {
+    for (int j = 0; j < Room::vectors; ++j) {
       if (j >= product.count) continue;
       if (lane == 0 && head) emit(running_row, j, running[j]);
       const V term = lane == 0 && !head ? terms[j] + running[j] : terms[j];
@@ -87,9 +88,9 @@ inline unsigned blocks_for_entries(Offset entries) {
 
 template <class V>
 void add_segments(const Level<V>& level, const Product<V>& product, Stream stream) {
-  with_room_for(product.count, [&](auto room) {
-    simt::launch(WEFT_KERNEL(coo_segments<V, decltype(room)::value>), blocks_for_entries(level.entries),
-                 simt::block_threads, 0, stream, level, product);
+  with_room_for(product, [&](auto room) {
+    simt::launch(WEFT_KERNEL(coo_segments<V, decltype(room)>), blocks_for_entries(level.entries), simt::block_threads,
+                 0, stream, level, product);
   });
 }
 

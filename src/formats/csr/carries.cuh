@@ -18,7 +18,7 @@ struct Carries {
 
 /// y += alpha * (the carries of a row), for every row that has its first carry among the 32 from `begin` on: a warp.
 /// The order of the additions depends on `carries.rows` only.
-template <class V>
+template <class Vectors, class V>
 __device__ void add_carries_from(Offset begin, const Carries<V>& carries, const Product<V>& product) {
   const int lane = simt::lane_id();
   const auto row_of = [&](Offset c) { return c < carries.count ? simt::load_fresh(carries.rows + c) : -1; };
@@ -51,21 +51,21 @@ __device__ void add_carries_from(Offset begin, const Carries<V>& carries, const 
       if (lane == 31) sum += rest;
     }
     if (own && (lane == 31 || row != row_after)) {
-      V* const y = product.y + static_cast<std::size_t>(j) * product.y_stride + static_cast<std::size_t>(row);
+      V* const y = y_at<Vectors>(product, row, j);
       *y = simt::load_fresh(y) + product.alpha * sum;
     }
   }
 }
 
-template <class V>
+template <class V, class Vectors>
 __global__ void __launch_bounds__(::weft::simt::block_threads) csr_add_carries(Carries<V> carries, Product<V> product) {
   simt::wait_for_earlier_kernels();
   const Offset begin = simt::global_thread_id() / 32 * 32;
-  if (begin < carries.count) add_carries_from(begin, carries, product);  // for the whole warp
+  if (begin < carries.count) add_carries_from<Vectors>(begin, carries, product);  // for the whole warp
 }
 
-/// The same without a kernel of its own: called by all threads of all blocks when they are done. The block that comes
-/// last adds the carries of all; which one that is does not matter to the sums.
+/// The same for column-major vectors, without a kernel of its own: called by all threads of all blocks when they are
+/// done. The block that comes last adds the carries of all; which one that is does not matter to the sums.
 template <class V>
 __device__ void add_carries_last(const Carries<V>& carries, const Product<V>& product) {
   WEFT_SHARED(int, is_last, 1);
@@ -76,15 +76,17 @@ __device__ void add_carries_last(const Carries<V>& carries, const Product<V>& pr
   if (!is_last[0]) return;
   __threadfence();
   for (Offset begin = simt::warp_id() * 32; begin < carries.count; begin += blockDim.x)
-    add_carries_from(begin, carries, product);
+    add_carries_from<ColumnMajor>(begin, carries, product);
   if (threadIdx.x == 0) *carries.done = 0;  // for the next product
 }
 
 template <class V>
 void add_carries(const Carries<V>& carries, const Product<V>& product, Stream stream) {
   constexpr int threads = ::weft::simt::block_threads;
-  simt::launch_early(WEFT_KERNEL(csr_add_carries<V>), simt::blocks_for(carries.count, threads), threads, 0, stream,
-                     carries, product);
+  with_layout_of(product, [&](auto vectors) {
+    simt::launch_early(WEFT_KERNEL(csr_add_carries<V, decltype(vectors)>), simt::blocks_for(carries.count, threads),
+                       threads, 0, stream, carries, product);
+  });
 }
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::csr

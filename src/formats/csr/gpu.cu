@@ -1,9 +1,11 @@
-// csr on a GPU: which kernel multiplies, and what it keeps. The kernels are in rows.cuh, merge.cuh and speculative.cuh.
+// csr on a GPU: which kernel multiplies, and what it keeps. The kernels are in rows.cuh, merge.cuh, speculative.cuh and
+// row_major.cuh.
 #include "facts/source_facts.hpp"
 #include "formats/csr/csr.hpp"
 #include "formats/csr/hybrid.cuh"
 #include "formats/csr/long_rows.cuh"
 #include "formats/csr/merge.cuh"
+#include "formats/csr/row_major.cuh"
 #include "formats/csr/rows.cuh"
 #include "formats/csr/speculative.cuh"
 #include "formats/csr/variants.hpp"
@@ -20,7 +22,7 @@ using ::weft::csr::Variant;
 struct Schedule {
   Algorithm algorithm = Algorithm::vector;
   int lanes = 1;          // threads per row, of vector and of what falls back to it
-  int several_lanes = 0;  // several vectors are multiplied at once, by vector with so many; 0: they are not
+  int several_lanes = 0;  // column-major vectors are multiplied at once, by vector with so many; 0: they are not
   MergeKernel merge = MergeKernel::block;
   SpeculativeShape shape;
   Index empty_rows = 0;
@@ -102,6 +104,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
     carve(space);
     if (schedule_.algorithm == Algorithm::merge) merge_search(view(), merge_, {});
     if (schedule_.algorithm == Algorithm::long_rows) long_search(options.device, view(), long_, {});
+    row_major_search(view(), row_major_, {});
     if (speculates()) speculative_search(view(), schedule_.shape, speculation_, {});
     if (schedule_.algorithm == Algorithm::hybrid)
       hybrid_ =
@@ -156,6 +159,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
   }
 
   void multiply(const Product<V>& product, Stream stream) override {
+    if (has_gaps(product)) return row_major_multiply(view(), row_major_, product, stream);
     if (product.count > 1 && schedule_.several_lanes > 0 && schedule_.algorithm != Algorithm::vector)
       return vector_multiply(schedule_.several_lanes, view(), product, stream);
     switch (schedule_.algorithm) {
@@ -186,6 +190,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
   }
 
   void carve(Carver& space) {
+    row_major_ = RowMajorSpace<V>(view(), space);
     if (schedule_.algorithm == Algorithm::merge) merge_ = MergeSpace<V>(view(), schedule_.merge, space);
     if (schedule_.algorithm == Algorithm::long_rows) long_ = LongSpace<V>(view(), space);
     if (speculates()) {
@@ -207,6 +212,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
   MergeSpace<V> merge_;
   LongSpace<V> long_;
   Speculation<V> speculation_;
+  RowMajorSpace<V> row_major_;
   Hybrid<V, O> hybrid_;
 };
 

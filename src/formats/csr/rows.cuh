@@ -98,13 +98,17 @@ __global__ void __launch_bounds__(block_threads) csr_stream(View<V, O> matrix, P
   if (row < rows) store_sum(product, static_cast<Index>(row), 0, sum);
 }
 
-/// `lanes` threads a row, up to max_vectors vectors at once.
+/// `lanes` threads a row, up to max_vectors column-major vectors at once.
 template <int Lanes, class V, class O>
 void vector_multiply(const View<V, O>& matrix, const Product<V>& product, Stream stream) {
-  with_room_for(product.count, [&](auto room) {
+  const auto launch = [&](auto room) {
     simt::launch(WEFT_KERNEL(csr_vector<V, O, Lanes, decltype(room)::value>),
                  simt::blocks_for(matrix.rows, block_threads / Lanes), block_threads, 0, stream, matrix, product);
-  });
+  };
+  if (product.count == 1) return launch(std::integral_constant<int, 1>());
+  if (product.count == 2) return launch(std::integral_constant<int, 2>());
+  if (product.count <= 4) return launch(std::integral_constant<int, 4>());
+  launch(std::integral_constant<int, 8>());
 }
 template <class V, class O>
 void vector_multiply(int lanes, const View<V, O>& matrix, const Product<V>& product, Stream stream) {

@@ -85,7 +85,7 @@ void check_shares(Report& report, const std::string& type) {
 
 /// `lane` places without a carry, then runs of all lengths, each of a row of its own, with `gap` places between them.
 template <class V>
-void check_carries(Report& report, int lane, std::size_t gap, int vectors, const std::string& type) {
+void check_carries(Report& report, int lane, std::size_t gap, int vectors, Layout layout, const std::string& type) {
   const int lengths[] = {1, 2, 31, 32, 33, 100, 1000};
   std::vector<Index> run_rows(static_cast<std::size_t>(lane), -1);
   Index rows = 0;
@@ -96,16 +96,20 @@ void check_carries(Report& report, int lane, std::size_t gap, int vectors, const
     run_rows.insert(run_rows.end(), gap, -1);
     rows += 1 + run % 3;
   }
-  const std::size_t count = run_rows.size(), stride = static_cast<std::size_t>(rows) + 1;
+  const bool by_rows = layout == Layout::row_major;
+  const auto several = static_cast<std::size_t>(vectors), length = static_cast<std::size_t>(rows);
+  const std::size_t count = run_rows.size(), stride = (by_rows ? several : length) + 1;
+  const std::size_t elements = stride * (by_rows ? length : several);
   TestArray<Index> carry_rows = test_array(run_rows);
-  TestArray<V> values(count * static_cast<std::size_t>(vectors)), y(stride * static_cast<std::size_t>(vectors));
-  std::vector<V> expected(stride * static_cast<std::size_t>(vectors));
+  TestArray<V> values(count * several), y(elements);
+  std::vector<V> expected(elements);
   for (std::size_t i = 0; i < expected.size(); ++i) y[i] = expected[i] = static_cast<V>(i % 13);
   // Small integers: sums are exact in any order. Where there is no carry its value is not to be used.
-  for (std::size_t c = 0; c < count * static_cast<std::size_t>(vectors); ++c) {
+  for (std::size_t c = 0; c < count * several; ++c) {
     const Index row = run_rows[c % count];
     values[c] = row < 0 ? std::numeric_limits<V>::quiet_NaN() : static_cast<V>(1 + c * 5 % 9);
-    if (row >= 0) expected[c / count * stride + static_cast<std::size_t>(row)] += V(2) * values[c];
+    const std::size_t vector = c / count, i = static_cast<std::size_t>(row);
+    if (row >= 0) expected[by_rows ? i * stride + vector : vector * stride + i] += V(2) * values[c];
   }
   Product<V> product;
   product.alpha = 2;
@@ -113,19 +117,20 @@ void check_carries(Report& report, int lane, std::size_t gap, int vectors, const
   product.y = y.sent();
   product.y_stride = stride;
   product.count = vectors;
+  product.layout = layout;
   csr::add_carries<V>({carry_rows.sent(), values.sent(), static_cast<Offset>(count)}, product, {});
   y.fetch();
   report.expect(std::equal(expected.begin(), expected.end(), y.begin()),
                 "carries of " + type + " after " + std::to_string(lane) + " places without, " + std::to_string(gap) +
-                    " between them, " + std::to_string(vectors) + " vectors");
+                    " between them, " + std::to_string(vectors) + (by_rows ? " row-major vectors" : " vectors"));
 }
 
 template <class V>
 void check_all_carries(Report& report, const std::string& type) {
   for (int lane = 0; lane < 32; ++lane)
     for (const std::size_t gap : {0, 1, 3})
-      if (gap < 3 || lane % 4 == 0) check_carries<V>(report, lane, gap, 1, type);
-  check_carries<V>(report, 5, 1, 3, type);
+      if (gap < 3 || lane % 4 == 0) check_carries<V>(report, lane, gap, 1, Layout::column_major, type);
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) check_carries<V>(report, 5, 1, 3, layout, type);
 }
 
 }  // namespace

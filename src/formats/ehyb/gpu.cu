@@ -12,12 +12,12 @@ namespace {
 using simt::block_threads;
 using ::weft::ehyb::max_vectors_together;
 
-template <int B, int Room, class V>
+template <int B, class Room, class V>
 void launch_multiply(const DeviceLayout& layout, const View<V>& view, const Product<V>& product, Stream stream) {
-  constexpr int max_threads = ::weft::ehyb::max_threads(B, Room);
-  constexpr int in_flight = ::weft::ehyb::in_flight(B, Room);
+  constexpr int max_threads = ::weft::ehyb::max_threads(B, Room::vectors);
+  constexpr int in_flight = ::weft::ehyb::in_flight(B, Room::vectors);
   const Index stride = (layout.max_cached + 1) * B;
-  const std::size_t shared = static_cast<std::size_t>(stride) * Room * sizeof(V);
+  const std::size_t shared = static_cast<std::size_t>(stride) * Room::vectors * sizeof(V);
   const auto blocks = static_cast<unsigned>(layout.part_count);
   const int threads = layout.threads_for_parts(max_threads);
   if (layout.extra.pieces > 0)
@@ -124,14 +124,20 @@ class GpuOperator final : public GpuOperatorBase<V> {
                        .pieces = layout.extra.pieces};
     for (int first = 0; first < product.count; first += together_) {
       const Product<V> some = product.part(first, std::min(together_, product.count - first));
-      if (some.count == 2)
-        multiply_some<2>(view, some, extra_columns.data(), stream);
+      const auto multiply_layout = [&](auto vectors) {
+        if (has_gaps(some))
+          multiply_some<RoomFor<vectors, Reach::rows>>(view, some, extra_columns.data(), stream);
+        else
+          multiply_some<RoomFor<vectors, Reach::columns>>(view, some, extra_columns.data(), stream);
+      };
+      if (some.count > 1)
+        multiply_layout(std::integral_constant<int, max_vectors_together>());
       else
-        multiply_some<1>(view, some, extra_columns.data(), stream);
+        multiply_layout(std::integral_constant<int, 1>());
     }
   }
 
-  template <int Room>
+  template <class Room>
   void multiply_some(const View<V>& view, const Product<V>& product, const Index* extra_columns, Stream stream) {
     const DeviceExtra& extra = storage_.layout.extra;
     if (extra.pieces > 0) {
@@ -142,7 +148,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
                    extra.places.data(), Offset(extra.pieces), product, extra_sums_.data());
     }
     with_block_size(storage_.layout.shape.block, [&](auto b) {
-      if constexpr (Room == 1 || b <= ::weft::ehyb::max_block_together)
+      if constexpr (Room::vectors == 1 || b <= ::weft::ehyb::max_block_together)
         launch_multiply<b, Room>(storage_.layout, view, product, stream);
     });
   }

@@ -19,17 +19,18 @@ struct View {
   Offset pieces = 0;
 };
 
-/// Copies what a part caches of x to shared memory, from element `to` on, and the zero behind it.
-template <int B, class V>
-__device__ __forceinline__ void load_cache(const View<V>& view, const Part& part, const V* x, simt::Shared<V> cache,
-                                           Index to) {
-  constexpr int together = 8;  // loads of a thread in flight
+/// Copies what a part caches of x to shared memory, and the zero behind it: vector j from element j * stride on.
+template <int B, class V, class Room>
+__device__ __forceinline__ void load_cache(const View<V>& view, const Part& part, const XRows<V, Room>& x,
+                                           simt::Shared<V> cache, Index stride) {
+  constexpr int vectors = Room::vectors;
+  constexpr int together = 8 / vectors;  // rows of x that a thread has in flight
   const Index* const cached = view.cached + part.cache;
   const Index count = part.cached * B;
   const auto threads = static_cast<Index>(blockDim.x);
   for (Index first = static_cast<Index>(threadIdx.x); first < count; first += together * threads) {
     Index node[together];
-    V element[together];
+    V element[together][vectors];
     WEFT_UNROLL
     for (int i = 0; i < together; ++i) {
       const Index at = first + i * threads;
@@ -38,13 +39,18 @@ __device__ __forceinline__ void load_cache(const View<V>& view, const Part& part
     WEFT_UNROLL
     for (int i = 0; i < together; ++i) {
       const Index at = first + i * threads;
-      element[i] = simt::load_readonly(x + static_cast<Offset>(node[i]) * B + (at < count ? at : first) % B);
+      const Offset row = static_cast<Offset>(node[i]) * B + (at < count ? at : first) % B;
+      WEFT_UNROLL
+      for (int j = 0; j < vectors; ++j) element[i][j] = x.at(row, j);
     }
     WEFT_UNROLL
-    for (int i = 0; i < together; ++i)
-      if (first + i * threads < count) cache[to + first + i * threads] = element[i];
+    for (int i = 0; i < together; ++i) WEFT_UNROLL
+    for (int j = 0; j < vectors; ++j)
+      if (first + i * threads < count) cache[j * stride + first + i * threads] = element[i][j];
   }
-  if (threadIdx.x < B) cache[to + count + static_cast<Index>(threadIdx.x)] = V(0);
+  WEFT_UNROLL
+  for (int j = 0; j < vectors; ++j)
+    if (threadIdx.x < B) cache[j * stride + count + static_cast<Index>(threadIdx.x)] = V(0);
 }
 
 /// Values of a slot that lie together: one access of 16 bytes, so that a warp uses whole sectors at once. Shared memory
@@ -159,9 +165,9 @@ __device__ __forceinline__ void sum_blocks(const V* values, const std::uint16_t*
 }
 
 /// Adds what the extra part has of the rows of a slot, and stores the sums.
-template <int B, int Room, class V>
+template <class Room, int B, class V>
 __device__ __forceinline__ void finish_slot(const View<V>& view, const Part& part, const Slice& slice, Index place,
-                                            const Product<V>& product, V (&sums)[Room][B]) {
+                                            const Product<V>& product, V (&sums)[Room::vectors][B]) {
   if (place >= part.rows) return;
   const Index node = view.order ? simt::load_streaming(view.order + part.row + place) : part.row + place;
   WEFT_UNROLL
@@ -169,23 +175,22 @@ __device__ __forceinline__ void finish_slot(const View<V>& view, const Part& par
     if (slice.extra >= 0) {
       const Range range = view.ranges[(static_cast<Offset>(slice.extra) * slice_rows + simt::lane_id()) * B + r];
       for (Index piece = range.begin; piece < range.end; ++piece) WEFT_UNROLL
-      for (int j = 0; j < Room; ++j) sums[j][r] += view.extra_sums[j * view.pieces + piece];
+      for (int j = 0; j < Room::vectors; ++j) sums[j][r] += view.extra_sums[j * view.pieces + piece];
     }
     WEFT_UNROLL
-    for (int j = 0; j < Room; ++j) store_sum(product, node * B + r, j, sums[j][r]);
+    for (int j = 0; j < Room::vectors; ++j) store_sum<Room>(product, node * B + r, j, sums[j][r]);
   }
 }
 
 /// A thread block per part; its warps take slices as they are done with others. Which warp sums a slice does not
 /// change the sum. B: the size of blocks. Together: columns (B = 1) or blocks in flight. Room: vectors.
 /// `stride`: elements that a vector's cache has room for.
-template <class V, int B, int Together, int Room, int MaxThreads>
+template <class V, int B, int Together, class Room, int MaxThreads>
 __global__ void __launch_bounds__(MaxThreads, 1) ehyb_multiply(View<V> view, Product<V> product, Index stride) {
-  WEFT_DYNAMIC_SHARED(V, cache, static_cast<Offset>(stride) * Room);
+  WEFT_DYNAMIC_SHARED(V, cache, static_cast<Offset>(stride) * Room::vectors);
   WEFT_SHARED(Index, taken, 1);
   const Part part = view.parts[blockIdx.x];
-  WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) load_cache<B>(view, part, product.x_of(j), cache, j * stride);
+  load_cache<B>(view, part, XRows<V, Room>(product), cache, stride);
   if (threadIdx.x == 0) taken[0] = static_cast<Index>(blockDim.x / 32);
   simt::wait_for_earlier_kernels();  // they sum the extra part
   simt::sync_block();
@@ -198,31 +203,31 @@ __global__ void __launch_bounds__(MaxThreads, 1) ehyb_multiply(View<V> view, Pro
     if (lane == 0) next = simt::atomic_add(taken[0], 1);
     const V* const values = view.values + slice.entry * (B * B);
     const std::uint16_t* const columns = view.columns + slice.entry;
-    V sums[Room][B] = {};
+    V sums[Room::vectors][B] = {};
     if constexpr (B == 1)
       sum_singles<Together>(values, columns, slice.width, cache, stride, sums);
     else
       sum_blocks<B, Together>(values, columns, slice.width, cache, stride, sums);
-    finish_slot(view, part, slice, s * slice_rows + lane, product, sums);
+    finish_slot<Room>(view, part, slice, s * slice_rows + lane, product, sums);
     s = simt::shuffle(simt::full_mask, next, 0);
   }
 }
 
 /// The sums of the extra part's pieces, a thread each.
-template <class V, int Room>
+template <class V, class Room>
 __global__ void __launch_bounds__(simt::block_threads)
     ehyb_sum_extra(Index slice_count, const Slice* slices, const Index* columns, const V* values, const Index* places,
                    Offset pieces, Product<V> product, V* extra_sums) {
   const Offset slot = simt::global_thread_id();
   if (slot / slice_rows >= slice_count) return;
   const Slice slice = slices[slot / slice_rows];
-  V sums[Room] = {};
+  V sums[Room::vectors] = {};
   sum_grouped_row<4>(values + slice.entry, columns + slice.entry, static_cast<Index>(simt::lane_id()),
-                     std::integral_constant<Index, slice_rows>(), slice.width, product, product.x, sums);
+                     std::integral_constant<Index, slice_rows>(), slice.width, XRows<V, Room>(product), sums);
   const Index place = places[slot];
   if (place < 0) return;
   WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) extra_sums[j * pieces + place] = sums[j];
+  for (int j = 0; j < Room::vectors; ++j) extra_sums[j * pieces + place] = sums[j];
 }
 
 }  // namespace weft::WEFT_SIMT_NAMESPACE::ehyb

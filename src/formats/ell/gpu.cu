@@ -13,12 +13,13 @@ using ::weft::ell::View;
 constexpr int at_once = ::weft::ell::entries_at_once;
 constexpr int fill_steps = 64;
 
-template <class V, int Threads, int Room>
+template <class V, int Threads, class Room>
 __global__ void __launch_bounds__(simt::block_threads) ell_rows(View<V> matrix, Product<V> product) {
   const std::int64_t place = simt::global_thread_id();
   const std::int64_t row = place / Threads;
   const auto lane = static_cast<unsigned>(threadIdx.x) % Threads;
-  V sums[Room] = {};
+  V sums[Room::vectors] = {};
+  const XRows<V, Room> x(product);
   if (row < matrix.rows) {
     // The steps in which this thread has an entry, as far as the lengths are known.
     auto steps = static_cast<unsigned>(matrix.steps);
@@ -37,24 +38,19 @@ __global__ void __launch_bounds__(simt::block_threads) ell_rows(View<V> matrix, 
         columns += matrix.slots;
         values += matrix.slots;
       }
-      WEFT_UNROLL
-      for (int j = 0; j < Room; ++j) {
-        if (j >= product.count) break;
-        const V* x = product.x_of(j);
-        V factor[at_once];
-        WEFT_UNROLL
-        for (int u = 0; u < at_once; ++u) factor[u] = load_x(x, column[u]);
-        WEFT_UNROLL
-        for (int u = 0; u < at_once; ++u) sums[j] += value[u] * factor[u];
-      }
+      add_padded_products(x, value, column, sums);
       if (column[at_once - 1] < 0) break;  // nothing but padding follows
     }
   }
+  const bool stores = row < matrix.rows && lane == 0;
   WEFT_UNROLL
-  for (int j = 0; j < Room; ++j) {
-    const V sum = simt::warp_reduce_sum<Threads>(sums[j]);
-    if (row < matrix.rows && lane == 0 && j < product.count) store_sum(product, static_cast<Index>(row), j, sum);
+  for (int j = 0; j < Room::vectors; ++j) {
+    sums[j] = simt::warp_reduce_sum<Threads>(sums[j]);
+    if constexpr (Room::reach == Reach::columns)
+      if (stores && j < product.count) store_sum(product, static_cast<Index>(row), j, sums[j]);
   }
+  if constexpr (Room::reach != Reach::columns)
+    if (stores) store_sums<Room>(product, static_cast<Index>(row), sums);
 }
 
 /// What ell_fill reads and writes.
@@ -155,9 +151,9 @@ class GpuOperator final : public GpuOperatorBase<V> {
                        .columns = std::as_const(columns_).data(),
                        .values = std::as_const(values_).data(),
                        .lengths = shape_.has_lengths() ? std::as_const(lengths_).data() : nullptr};
-    with_room_for(product.count, [&](auto room) {
-      simt::launch(WEFT_KERNEL(ell_rows<V, Threads, decltype(room)::value>),
-                   simt::blocks_for(view.slots, simt::block_threads), simt::block_threads, 0, stream, view, product);
+    with_room_for(product, [&](auto room) {
+      simt::launch(WEFT_KERNEL(ell_rows<V, Threads, decltype(room)>), simt::blocks_for(view.slots, simt::block_threads),
+                   simt::block_threads, 0, stream, view, product);
     });
   }
 
