@@ -88,7 +88,8 @@ void multiply_parts(const CpuView<V>& view, const Product<V>& product, V* caches
 /// lines mostly, and a cache of so many would be in none. Block is as in multiply_part_rows.
 template <int Block, Index Slots, class V, class Vectors>
 inline void multiply_slots(const CpuView<V>& view, const Vectors& vectors, const Slice& slice, const Index* cached,
-                           Index padding, Index slot, typename Vectors::Sums (&sums)[Slots][Block > 0 ? Block : max_block]) {
+                           Index padding, Index slot,
+                           typename Vectors::Sums (&sums)[Slots][Block > 0 ? Block : max_block]) {
   constexpr Index c = cpu_slice_rows<V>;
   const int block = Block > 0 ? Block : view.block;
   const V* values = view.values + slice.entry * (block * block) + slot;
