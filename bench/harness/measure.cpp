@@ -3,9 +3,11 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <thread>
 
 #include "core/timer.hpp"
 
@@ -77,6 +79,16 @@ std::int64_t repetitions_for(Timer& timer, const Product& product, double group_
   return std::clamp<std::int64_t>(std::llround(group_seconds / one), 1, most);
 }
 
+/// Threads of the library that was measured before look for work for a while, on the cores that the next one needs.
+/// Waits until they sleep, then wakes those of this one.
+void settle(Timer& timer, const Product& product, double seconds) {
+  constexpr double warm_up_seconds = 500e-6;
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  double spent = 0;
+  do spent += time_products(timer, product, 1);
+  while (spent < warm_up_seconds);
+}
+
 }  // namespace
 
 std::vector<Timing> measure(Device device, std::span<const Product> products, const MeasureOptions& options) {
@@ -105,6 +117,7 @@ std::vector<Timing> measure(Device device, std::span<const Product> products, co
       guarded(runner, [&] {
         // Emptying the caches of a large CPU takes longer than many a product: not for more than the time it gets.
         const bool cold = options.sweep && (group == 0 || sweeping < options.seconds);
+        if (options.settle > 0) settle(timer, *runner.product, options.settle);
         if (cold) {
           const Stopwatch watch;
           options.sweep();

@@ -16,6 +16,7 @@ struct MeasureOptions {
   double seconds = 0.5;              ///< time to spend on each product, about
   int groups = 11;                   ///< how many times each product gets its turn
   std::function<void()> sweep = {};  ///< queues what empties the device's caches; without it nothing is timed cold
+  double settle = 0;                 ///< seconds to wait before each group, for threads of others to fall asleep
   Progress progress = {};            ///< told the share of groups done
 };
 

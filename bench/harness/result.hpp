@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cache_bandwidth.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
 #include "portrait.hpp"
@@ -46,6 +47,7 @@ struct Measurement {
   std::vector<Candidate> candidates;     ///< of `auto`: the formats it has predictions for
   double tried_seconds = 0;              ///< of `auto`, see PlanInfo
   double budget_seconds = 0;
+  std::optional<double> instructions_per_nonzero;  ///< counted, not measured: see InstructionCounts; in no result file
 
   bool measured() const { return failure.empty(); }
   bool counts() const { return measured() && correct && timing.median > 0; }  ///< may be compared with others
@@ -74,15 +76,17 @@ struct Report {
   Machine machine;
   Device device;
   std::string device_name;
-  double bandwidth = 0;  ///< bytes a second, measured at the start of the run
-  std::string command;   ///< that repeats the run
-  double seconds = 0;    ///< the parameters of the run
+  double bandwidth = 0;                ///< bytes a second, measured at the start of the run
+  std::vector<CacheBandwidth> caches;  ///< measured then, too; empty when unknown
+  std::string command;                 ///< that repeats the run
+  double seconds = 0;                  ///< the parameters of the run
   int groups = 0;
   std::int64_t products = 0;  ///< that were said to come: what `auto` and peers that tune themselves plan for
   std::uint64_t seed = 0;
   bool cold = false;               ///< products with emptied caches were timed, too
   std::vector<std::string> notes;  ///< peers that were not there
   std::vector<Case> cases;
+  std::string counted_by;  ///< who counted the instructions, in which build; empty when nobody did
 
   bool all_correct() const;  ///< peers do not count
 };

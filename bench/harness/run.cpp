@@ -142,6 +142,10 @@ class Contest {
     }
     MeasureOptions how{.seconds = options_.seconds, .groups = options_.groups};
     if (sweep_) how.sweep = [this] { sweep_->queue(); };
+    // OpenMP's threads look for work for some milliseconds after a product of a peer.
+    constexpr double peers_threads_sleep_after = 10e-3;
+    const bool has_peers = std::ranges::any_of(waiting_, [](const Contestant<V>& c) { return c.peer != nullptr; });
+    if (options_.device.is_cpu() && threads() > 1 && has_peers) how.settle = peers_threads_sleep_after;
     how.progress = [this](double share) {
       return told(static_cast<double>(entered_ + timed_) + share * static_cast<double>(waiting_.size()));
     };

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bench/harness/names.hpp"
 #include "chart_marks.hpp"
+#include "chart_points.hpp"
 #include "numbers.hpp"
 
 namespace weft::bench {
@@ -15,63 +15,7 @@ namespace {
 
 using svg::Scale;
 
-constexpr double width = 440, left = 62, right = 420, plot_height = 260;
-
-/// Low and high of values as they come.
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void add(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  bool empty() const { return low > high; }
-
-  /// A logarithmic axis with some room and at least two ticks.
-  Scale logarithmic(double from, double to) const {
-    Scale scale{low / 1.15, high * 1.15, from, to, true};
-    while (scale.ticks(6).size() < 2) {
-      scale.low /= 1.2;
-      scale.high *= 1.2;
-    }
-    return scale;
-  }
-};
-
-struct Point {
-  const Entrant* entrant;
-  const Case* one;
-  double x, y;
-};
-
-/// Points for every entrant on every case it was measured on.
-template <class Coordinates>
-std::vector<Point> points_of(const Cases& cases, const std::vector<Entrant>& entrants, Coordinates&& coordinates) {
-  std::vector<Point> points;
-  for (const Entrant& entrant : entrants)
-    for (const Case* one : cases)
-      if (const Measurement* m = find_counting(*one, entrant.name)) {
-        const auto [x, y] = coordinates(*one, *m);
-        if (x > 0 && y > 0 && std::isfinite(x) && std::isfinite(y)) points.push_back({&entrant, one, x, y});
-      }
-  return points;
-}
-
-/// A point with its name and numbers for those who hover.
-std::string draw_point(const Point& point, const Scale& x, const Scale& y, const std::string& numbers) {
-  return "<g><title>" +
-         svg::escape(point.entrant->name + " on " + svg::shorten(point.one->source, 60) + ": " + numbers) + "</title>" +
-         draw_mark(*point.entrant, x(point.x), y(point.y)) + "</g>\n";
-}
-
-std::vector<Entrant> seen_in(const std::vector<Point>& points, const std::vector<Entrant>& entrants) {
-  std::vector<Entrant> seen;
-  for (const Entrant& entrant : entrants)
-    if (std::ranges::any_of(points, [&](const Point& point) { return point.entrant == &entrant; }))
-      seen.push_back(entrant);
-  return seen;
-}
+constexpr double width = Plot::width, left = Plot::left, right = Plot::right, plot_height = Plot::height;
 
 }  // namespace
 
@@ -129,63 +73,6 @@ Figure profile_figure(const Cases& cases, const std::vector<Entrant>& entrants) 
           fmt::format(", {} on {:.0f} % (within twice: {:.0f} %)", entrant.name,
                       100 * profile_share(cases, entrant.name, tie), 100 * profile_share(cases, entrant.name, 2));
   figure.sentence += ".";
-  return figure;
-}
-
-Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants, double bandwidth) {
-  Figure figure{"Roofline", {width, 0, {}, {}}, {}};
-  const std::vector<Point> points = points_of(cases, entrants, [](const Case&, const Measurement& m) {
-    return std::pair(m.gigabytes > 0 ? m.gflops / m.gigabytes : 0, m.gflops);
-  });
-  if (points.empty()) return figure;
-  Range across{0.1, 0.5}, up, floor;
-  for (const Point& point : points) {
-    across.add(point.x);
-    up.add(point.y);
-  }
-  for (const Case* one : cases)
-    if (one->nonzeros > 0) floor.add(csr_intensity(*one));
-  if (!floor.empty()) {
-    across.add(floor.low);
-    across.add(floor.high);
-    if (bandwidth > 0) up.add(bandwidth * floor.low / 1e9);
-  }
-  const Key key = draw_key(seen_in(points, entrants), left, right, false);
-  const double top = key.height + 12, bottom = top + plot_height;
-  const Scale x = across.logarithmic(left, right);
-  if (bandwidth > 0) up.add(bandwidth / 1e9 * x.high);
-  const Scale y = up.logarithmic(bottom, top);
-
-  std::string body =
-      key.body + svg::y_axis(y, left, right, "GFLOP/s", true, 6) + svg::x_axis(x, top, bottom, "flops a byte", true, 6);
-  if (!floor.empty()) {
-    const double from = x(floor.low), to = x(floor.high);
-    if (to - from > 1) body += svg::rect(from, top, to - from, bottom - top, "band");
-    for (double at : {from, to}) body += svg::line(at, top, at, bottom, "marker");
-    body += svg::text(to + 5, top + 11, "start", "mark", "csr floor");
-  }
-  body += svg::line(left, bottom, right, bottom, "axis");
-  if (bandwidth > 0) {
-    const auto roof = [&](double at) { return bandwidth / 1e9 * at; };
-    const double from = std::max(x.low, y.low / roof(1));
-    body += svg::line(x(from), y(roof(from)), right, y(roof(x.high)), "roof");
-    body += svg::text(right - 4, y(roof(x.high)) - 7, "end", "mark", svg::rounded(bandwidth / 1e9) + " GB/s measured");
-  }
-  for (const Point& point : points)
-    body += draw_point(point, x, y, fmt::format("{:.3g} GFLOP/s at {:.3g} flops a byte", point.y, point.x));
-  figure.panel = {width, bottom + 46, body,
-                  "Speed over flops a byte, both logarithmic; no product that reads its matrix from memory is above "
-                  "the line of the measured bandwidth."};
-  if (bandwidth > 0 && !floor.empty()) {
-    const auto best = std::ranges::max_element(points, {}, &Point::y);
-    const double reach = bandwidth / 1e9 * csr_intensity(*best->one);
-    figure.sentence = fmt::format(
-        "At the measured {} GB/s csr with 32-bit columns could reach {} GFLOP/s on {}; {} reaches {} there{}.",
-        svg::rounded(bandwidth / 1e9), svg::rounded(reach), svg::shorten(best->one->source, 50), best->entrant->name,
-        svg::rounded(best->y), best->y > reach ? ": with fewer bytes, or from caches" : "");
-  } else {
-    figure.sentence = "The bandwidth of this device is not in the file, so there is no roof.";
-  }
   return figure;
 }
 

@@ -5,6 +5,7 @@
 
 #include "bench/harness/result.hpp"
 #include "chart_data.hpp"
+#include "roofs.hpp"
 #include "svg.hpp"
 
 /// The charts of `weft report`, narrow enough to be read on a phone.
@@ -26,8 +27,13 @@ Figure profile_figure(const Cases& cases, const std::vector<Entrant>& entrants);
 /// Bars for the cases, as long as `most` allows (the GFLOP/s of the longest bar of all such figures).
 Figure speed_figure(std::span<const Case* const> cases, const std::vector<Entrant>& entrants, double most);
 
+/// Speed over what a product moves per nonzero, under the measured bandwidths. See docs/benchmarking.md.
+Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants, const std::vector<Roof>& roofs);
+/// Bytes and instructions per nonzero of what was counted; nothing without counts.
+Figure instructions_figure(const Cases& cases, const std::vector<Entrant>& entrants, const std::vector<Roof>& roofs,
+                           const std::string& counted_by);
+
 /// `bandwidth` in bytes a second; 0 when unknown.
-Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants, double bandwidth);
 Figure traffic_figure(const Cases& cases, const std::vector<Entrant>& entrants, double bandwidth);
 
 /// The chosen entrants that were measured on this case, and besides them whoever is the fastest for some number of

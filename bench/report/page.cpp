@@ -26,7 +26,11 @@ constexpr std::size_t bars_together = 2;  // matrices in one picture, so that it
 class Page {
  public:
   Page(const std::vector<ReportFile>& files, const Report& report)
-      : files_(files), report_(report), entrants_(choose_entrants(report.cases)), summaries_(summarize(report)) {}
+      : files_(files),
+        report_(report),
+        entrants_(choose_entrants(report.cases)),
+        roofs_(roofs_of(report)),
+        summaries_(summarize(report)) {}
 
   std::string html() {
     head();
@@ -167,9 +171,12 @@ class Page {
       paragraph("Hollow marks and dashes are peers.", "quiet");
     html_ += "<div class=\"figures\">\n";
     if (cases.size() > 1) figure(profile_figure(cases, entrants_), "h3");
-    figure(roofline_figure(cases, entrants_, report_.bandwidth), "h3");
+    figure(roofline_figure(cases, entrants_, roofs_), "h3");
     figure(traffic_figure(cases, entrants_, report_.bandwidth), "h3");
+    figure(instructions_figure(cases, entrants_, roofs_, report_.counted_by), "h3");
     html_ += "</div>\n";
+    if (const std::string counts = instructions_table(cases, roofs_); !counts.empty())
+      html_ += "<details><summary>What each kernel reads and executes</summary>\n" + counts + "</details>\n";
     speed(cases);
     setups(cases);
     html_ += "</section>\n";
@@ -303,6 +310,9 @@ class Page {
       html_ += "<dl>";
       fact("device", r.device.name() + ": " + r.device_name);
       if (r.bandwidth > 0) fact("bandwidth", fmt::format("{:.1f} GB/s, measured before", r.bandwidth / 1e9));
+      for (const CacheBandwidth& cache : r.caches)
+        fact("bandwidth of caches", fmt::format("{:.1f} GB/s, reading {} again and again", cache.bandwidth / 1e9,
+                                                bytes_text(static_cast<double>(cache.bytes))));
       fact("CPU", fmt::format("{}, {}, {} used, {} kernels, {}", r.machine.cpu, with_noun(r.machine.cores, "core"),
                               with_noun(r.machine.threads, "thread"), r.machine.isa,
                               bytes_text(static_cast<double>(r.machine.memory_bytes))));
@@ -316,6 +326,7 @@ class Page {
       if (r.products > 0) fact("products to come", count_text(r.products));
       fact("seed of x", std::to_string(r.seed));
       fact("cold caches", r.cold ? "timed, too" : "not timed");
+      fact("instructions counted by", r.counted_by);
       html_ += "</dl>\n";
     }
     html_ += "</section>\n";
@@ -324,6 +335,7 @@ class Page {
   const std::vector<ReportFile>& files_;
   const Report& report_;
   std::vector<Entrant> entrants_;
+  std::vector<Roof> roofs_;
   std::vector<Summary> summaries_;
   std::string html_;
   int figures_ = 0;

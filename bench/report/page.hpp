@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "bench/harness/result.hpp"
+#include "charts.hpp"
+#include "roofs.hpp"
 
 namespace weft::bench {
 
@@ -19,6 +21,10 @@ Report join(const std::vector<ReportFile>& files);
 
 /// One HTML page that needs nothing else: no network, no script to be read. Everything from the files is escaped.
 std::string report_page(const std::vector<ReportFile>& files);
+
+/// What each kernel with counted instructions reads and executes per nonzero, and how much of its time either takes at
+/// least: as HTML, empty without counts.
+std::string instructions_table(const Cases& cases, const std::vector<Roof>& roofs);
 
 /// The table of every measurement, as HTML.
 std::string everything_table(const Report& report);

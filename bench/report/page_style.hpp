@@ -30,7 +30,7 @@ tr.bad td,tr.bad th{color:var(--warn)}
 pre{background:var(--soft);padding:.75rem;white-space:pre-wrap}
 dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;margin:.5rem 0}dt{color:var(--muted)}dd{margin:0;min-width:0}
 .heading{font-size:14px}.dot{stroke-width:.6}.dashed{stroke-dasharray:6 4}.hollow{fill:var(--page);stroke-width:1.8}.theirs{fill-opacity:.65}
-.other{fill:var(--muted)}.other-line{stroke:var(--muted)}.roof{fill:none;stroke:var(--ink);stroke-width:1.5;stroke-dasharray:2 3}
+.other{fill:var(--muted)}.other-line{stroke:var(--muted)}.roof{fill:none;stroke:var(--ink);stroke-width:1.5;stroke-dasharray:2 3}.memory{stroke-dasharray:none}
 @page{margin:12mm}@page wide{size:A4 landscape}
 @media print{body{max-width:none;padding:0;font-size:11px}nav,th button::after{display:none}.figures{grid-template-columns:1fr 1fr}h2,h3,h4,h5,summary,p.quiet{break-after:avoid}
 .scroll{overflow:visible;max-height:none}.scroll thead th{position:static}.everything{page:wide}.everything table{font-size:8px}.everything th,.everything td{padding:1px 3px}.everything tbody th[scope=row]{min-width:0;max-width:9rem}.extra{display:none}tbody th[scope=row]{white-space:normal;min-width:10rem;max-width:18rem;overflow-wrap:anywhere}td.why{min-width:0}tr{break-inside:avoid}}

@@ -76,6 +76,38 @@ std::string row(const Case& one, const Measurement& m) {
 
 }  // namespace
 
+std::string instructions_table(const Cases& cases, const std::vector<Roof>& roofs) {
+  const double most = fastest_execution(cases).rate;
+  if (!(most > 0)) return {};
+  std::string html =
+      "<p class=\"quiet\">A product takes at least as long as reading its bytes, at the bandwidth in the column "
+      "before, and as long as executing its instructions, at the most per second of any kernel here. What is near to "
+      "100 % limits it; where nothing is, it waits for x, or for other threads.</p>\n"
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Bytes and instructions\"><table><thead><tr>";
+  for (const char* title : {"matrix", "name"})
+    html += "<th scope=\"col\" class=\"text\">" + std::string(title) + "</th>";
+  for (const char* title :
+       {"bytes per nonzero", "instructions per nonzero", "GFLOP/s", "10<sup>9</sup> instructions/s"})
+    html += "<th scope=\"col\">" + std::string(title) + "</th>";
+  html +=
+      "<th scope=\"col\" class=\"text\">read from</th><th scope=\"col\">reading, %</th>"
+      "<th scope=\"col\">executing, %</th></tr></thead><tbody>\n";
+  for (const Case* one : cases) {
+    const Roof* roof = roof_of(*one, roofs);
+    for (const Measurement& m : one->measurements) {
+      const double rate = instruction_rate(*one, m);
+      if (!(rate > 0)) continue;
+      html += fmt::format(
+          "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+          "<td class=\"text\">{}</td><td>{}</td><td>{:.0f}</td></tr>\n",
+          escape(one->source), escape(m.name), digits(bytes_moved(m) / static_cast<double>(one->nonzeros)),
+          digits(*m.instructions_per_nonzero), digits(m.gflops), digits(rate / 1e9), roof ? roof->name() : "",
+          roof ? fmt::format("{:.0f}", 1e11 * m.gigabytes / roof->bandwidth) : "", 100 * rate / most);
+    }
+  }
+  return html + "</tbody></table></div>\n";
+}
+
 std::string everything_table(const Report& report) {
   std::string html =
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All measurements\"><table "

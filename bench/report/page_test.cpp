@@ -128,6 +128,8 @@ TEST(ReportPage, IsMadeOfAnyReport) {
   failed.failure = "no";
   huge.setup.encode = 1e9;
   tiny.gflops = tiny.gigabytes = tiny.bytes_per_nonzero = 0;
+  huge.instructions_per_nonzero = 1e9;
+  tiny.instructions_per_nonzero = 1e-300;
   Case nothing = case_of("nothing", {failed}), empty = case_of("empty", {});
   empty.rows = empty.cols = empty.nonzeros = 0;
   empty.portrait = {};
@@ -179,6 +181,27 @@ TEST(ReportPage, ThirtyMatricesWithThirtyNamesStayUnderTwoMegabytes) {
     cases.back().portrait.cells.assign(64, std::string(32, '3') + ".012345..5.4.3.2.1.0.1.2.3.4.5.");
   }
   EXPECT_LT(report_page({{"r.json", report_of(cases)}}).size(), 2'000'000u);
+}
+
+TEST(ReportPage, HasATableOfWhatWasCounted) {
+  Measurement csr = timed("csr", 2e-6), sell = timed("sell", 1e-6), coo = timed("coo", 4e-6);
+  csr.instructions_per_nonzero = 8;
+  sell.instructions_per_nonzero = 2;
+  Report report = report_of({case_of("a", {csr, sell, coo})});
+  report.counted_by = "callgrind, GNU 12, Release";
+  const std::string page = report_page({{"r.json", report}});
+  const std::size_t table = page.find("<th scope=\"col\">executing, %</th>");
+  ASSERT_NE(table, std::string::npos);
+  const std::string rows = page.substr(table, page.find("</table>", table) - table);
+  // csr executes 8 x 50 instructions in 2 us, sell 2 x 50 in 1 us.
+  EXPECT_NE(rows.find("<td class=\"text\">csr</td><td>0.12</td><td>8</td><td>0.0005</td><td>0.2</td>"),
+            std::string::npos)
+      << rows;
+  EXPECT_NE(rows.find("<td>100</td></tr>"), std::string::npos);
+  EXPECT_NE(rows.find("<td>50</td></tr>"), std::string::npos);
+  EXPECT_EQ(rows.find("coo"), std::string::npos);
+  EXPECT_NE(page.find("<dt>instructions counted by</dt><dd>callgrind, GNU 12, Release</dd>"), std::string::npos);
+  EXPECT_EQ(report_page({{"r.json", report_of({case_of("a", {coo})})}}).find("executing, %"), std::string::npos);
 }
 
 TEST(Join, KeepsAllCasesOfOneMachineAndRefusesOthers) {

@@ -24,8 +24,9 @@ class Place {
   static constexpr double max_seconds = 1e9;
   static constexpr double max_amount = 1e18;
 
-  Place(const Json& value, const std::string& file, std::string path)
-      : value_(value), file_(file), path_(std::move(path)) {}
+  /// `kind` completes "a field is missing: expected ...".
+  Place(const Json& value, const std::string& file, std::string path, const char* kind = "a result of weft bench")
+      : value_(value), file_(file), path_(std::move(path)), kind_(kind) {}
 
   [[noreturn]] void expected(const std::string& what) const {
     throw Error(ErrorCode::parse, fmt::format("{}: {}: expected {}", file_, path_.empty() ? "the file" : path_, what));
@@ -80,13 +81,25 @@ class Place {
     return text;
   }
 
+  /// Its fields, by name.
+  std::vector<std::pair<std::string, Place>> fields(std::size_t limit) const {
+    if (!value_.is_object()) expected("an object");
+    if (value_.size() > limit) expected(fmt::format("at most {} fields", limit));
+    std::vector<std::pair<std::string, Place>> places;
+    for (const auto& [name, value] : value_.items()) {
+      if (name.size() > max_text) expected(fmt::format("names of at most {} bytes", max_text));
+      places.emplace_back(name, Place(value, file_, path_.empty() ? name : fmt::format("{}.{}", path_, name), kind_));
+    }
+    return places;
+  }
+
   /// Its elements, in their order.
   std::vector<Place> list(std::size_t limit) const {
     if (!value_.is_array()) expected("a list");
     if (value_.size() > limit) expected(fmt::format("at most {} elements", limit));
     std::vector<Place> places;
     for (std::size_t i = 0; i < value_.size(); ++i)
-      places.emplace_back(value_[i], file_, fmt::format("{}[{}]", path_, i));
+      places.emplace_back(value_[i], file_, fmt::format("{}[{}]", path_, i), kind_);
     return places;
   }
 
@@ -97,13 +110,14 @@ class Place {
     const std::string path = path_.empty() ? name : fmt::format("{}.{}", path_, name);
     const auto found = value_.find(name);
     if (found == value_.end() && !optional)
-      throw Error(ErrorCode::parse, fmt::format("{}: {} is missing: expected a result of weft bench", file_, path));
-    return {found == value_.end() ? nothing : *found, file_, path};
+      throw Error(ErrorCode::parse, fmt::format("{}: {} is missing: expected {}", file_, path, kind_));
+    return {found == value_.end() ? nothing : *found, file_, path, kind_};
   }
 
   const Json& value_;
   const std::string& file_;
   std::string path_;
+  const char* kind_;
 };
 
 }  // namespace weft::bench

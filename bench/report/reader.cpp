@@ -4,13 +4,11 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "fields.hpp"
+#include "json_file.hpp"
 #include "numbers.hpp"
 #include "place.hpp"
 
@@ -19,11 +17,12 @@ namespace {
 
 using Json = Place::Json;
 
-// What nobody measures; beyond, a small file could ask for much memory or a page nobody can open.
-constexpr std::size_t most_values = 4'000'000;
-constexpr int most_levels = 16;
+constexpr const char* kind = "results of weft bench";
+
+// What nobody measures; beyond, a page would be one that nobody can open.
 constexpr std::size_t most_cases = 10'000;
 constexpr std::size_t most_measurements = 100'000;
+constexpr std::size_t max_caches = 16;
 
 /// The parts of the set-up stood beside its sum.
 Setup read_setup_of_schema_1(const Place& m) {
@@ -167,6 +166,9 @@ Report read_all(const Place& file) {
   report.device_name = file["device"]["name"].text();
   if (const Place bandwidth = file["bandwidth_bytes_per_second"]; !bandwidth.null())
     report.bandwidth = bandwidth.amount();
+  if (const Place caches = file.maybe("cache_bandwidths"); !caches.null())
+    for (const Place& cache : caches.list(max_caches))
+      report.caches.push_back({static_cast<std::size_t>(cache["bytes"].whole()), cache["bytes_per_second"].amount()});
   const Place parameters = file["parameters"];
   report.seconds = parameters["seconds"].seconds();
   report.groups = parameters["groups"].small();
@@ -185,43 +187,10 @@ Report read_all(const Place& file) {
 }  // namespace
 
 Report parse_report(std::string_view text, const std::string& name) {
-  if (text.size() > most_result_bytes)
-    throw Error(ErrorCode::parse,
-                fmt::format("{}: larger than {} MiB, expected a result of weft bench", name, most_result_bytes >> 20));
-  std::size_t values = 0;
-  const auto count = [&](int depth, Json::parse_event_t, Json&) {
-    if (++values > most_values || depth > most_levels)
-      throw Error(ErrorCode::parse,
-                  fmt::format("{}: too many values or levels, expected a result of weft bench", name));
-    return true;
-  };
-  Json json;
-  try {
-    json = Json::parse(text, count);
-  } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...": the tag is nothing for users.
-    // The last token may be as long as the file.
-    std::string_view sentence = error.what();
-    sentence.remove_prefix(std::min(sentence.find("] ") + 2, sentence.size()));
-    throw Error(ErrorCode::parse,
-                fmt::format("{}: {}, expected JSON as weft bench writes it", name, sentence.substr(0, 200)));
-  }
+  const Json json = parse_json(text, name, kind);
   return read_all({json, name, ""});
 }
 
-Report read_report(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::io, fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  std::string text(1 << 16, '\0');
-  std::size_t used = 0;
-  while (used <= most_result_bytes && file.read(text.data() + used, static_cast<std::streamsize>(text.size() - used))) {
-    used = text.size();
-    text.resize(2 * used);
-  }
-  used += static_cast<std::size_t>(file.gcount());
-  if (used <= most_result_bytes && !file.eof())
-    throw Error(ErrorCode::io, fmt::format("{}: cannot be read, expected a file with results of weft bench", path));
-  return parse_report(std::string_view(text).substr(0, used), path);
-}
+Report read_report(const std::string& path) { return parse_report(read_text(path, kind), path); }
 
 }  // namespace weft::bench

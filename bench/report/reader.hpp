@@ -6,9 +6,6 @@
 
 namespace weft::bench {
 
-/// Larger files are no results of ours.
-constexpr std::size_t most_result_bytes = 64u << 20;
-
 /// Reads what `weft bench --json` wrote, of this schema or of schema 1, which had the whole set-up in one number and
 /// knew no ranks, first products, cold caches and portraits: these stay empty. Throws Error(io) when the file cannot be
 /// read, and Error(parse) with a sentence that names the place when it is not such a result.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/harness/run.hpp"
+#include "json_file.hpp"
 #include "writer.hpp"
 
 namespace weft::bench {
@@ -42,6 +43,7 @@ Report full_report() {
   report.device = Device::gpu(1);
   report.device_name = "that GPU";
   report.bandwidth = 4.5e12;
+  report.caches = {{1 << 20, 3e11}, {8 << 20, 1.25e11}};
   report.command = "weft bench x";
   report.seconds = 0.25;
   report.groups = 7;

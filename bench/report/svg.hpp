@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,6 +167,23 @@ inline std::string text(double x, double y, std::string_view anchor, std::string
 inline std::string rect(double x, double y, double width, double height, std::string_view css) {
   return "<rect class=\"" + std::string(css) + "\" x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" +
          number(width) + "\" height=\"" + number(height) + "\"/>\n";
+}
+
+struct Segment {
+  double x1, y1, x2, y2;
+};
+
+/// The straight line between two pairs of values as far as it is inside the plot; none when nothing of it is. It must
+/// rise from the first to the second, and both must be within the horizontal scale.
+inline std::optional<Segment> rising(const Scale& x, const Scale& y, std::pair<double, double> from,
+                                     std::pair<double, double> to) {
+  Segment line{x(from.first), y(from.second), x(to.first), y(to.second)};
+  const double bottom = y.from, top = y.to;  // vertical places grow downwards
+  if (!(line.y2 < line.y1) || line.y1 <= top || line.y2 >= bottom) return std::nullopt;
+  const double slope = (line.x2 - line.x1) / (line.y2 - line.y1);
+  if (line.y1 > bottom) line = {line.x1 + (bottom - line.y1) * slope, bottom, line.x2, line.y2};
+  if (line.y2 < top) line = {line.x1, line.y1, line.x2 + (top - line.y2) * slope, top};
+  return line;
 }
 
 /// Grid lines, tick labels and the axis' name; the horizontal axis runs below `bottom`.

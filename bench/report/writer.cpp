@@ -103,6 +103,9 @@ Json to_json(const Summary& summary) {
 Json to_json(const Report& report) {
   Json cases = Json::array();
   for (const Case& one : report.cases) cases.push_back(to_json(one));
+  Json caches = Json::array();
+  for (const CacheBandwidth& cache : report.caches)
+    caches.push_back({{"bytes", cache.bytes}, {"bytes_per_second", number(cache.bandwidth)}});
   Json summaries = Json::array();
   for (const Summary& summary : summarize(report)) summaries.push_back(to_json(summary));
   return {{"schema", Report::schema},
@@ -111,6 +114,7 @@ Json to_json(const Report& report) {
           {"machine", to_json(report.machine)},
           {"device", {{"device", report.device.name()}, {"name", report.device_name}}},
           {"bandwidth_bytes_per_second", report.bandwidth > 0 ? number(report.bandwidth) : Json(nullptr)},
+          {"cache_bandwidths", std::move(caches)},
           {"parameters",
            {{"seconds", report.seconds},
             {"groups", report.groups},

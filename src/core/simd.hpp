@@ -38,6 +38,11 @@ inline V sum_of(const Simd<V>& lanes) {
 }
 
 template <class V>
+inline V sum_of_wide(const WideSimd<V>& lanes) {
+  return std::experimental::reduce(lanes);
+}
+
+template <class V>
 inline Simd<V> load(const V* from) {
   return Simd<V>(from, std::experimental::element_aligned);
 }
@@ -61,6 +66,96 @@ inline Lanes load_as(const V* from) {
 template <class Lanes, class V>
 inline void store_as(const Lanes& lanes, V* to) {
   lanes.copy_to(to, std::experimental::element_aligned);
+}
+
+/// x[columns[0]], x[columns[1]], ... in a vector of 32 bytes. Products of a matrix in a cache wait for loads, two for
+/// each entry: 16-bit columns are loaded four at a time, and taken apart in registers.
+template <class V>
+inline WideSimd<V> gather_wide(const V* x, const std::uint16_t* columns) {
+#ifdef __AVX2__
+  const auto four_columns = [](const std::uint16_t* from) {
+    std::uint64_t four;
+    __builtin_memcpy(&four, from, sizeof four);
+    return four;
+  };
+  const auto first = [](std::uint64_t four) { return static_cast<std::uint16_t>(four); };
+  const auto second = [](std::uint64_t four) { return static_cast<std::uint16_t>(four >> 16); };
+  const auto third = [](std::uint64_t four) { return static_cast<std::uint16_t>(four >> 32); };
+  const auto fourth = [](std::uint64_t four) { return four >> 48; };
+  if constexpr (sizeof(V) == 8) {
+    const std::uint64_t four = four_columns(columns);
+    return WideSimd<V>(_mm256_set_m128d(_mm_loadh_pd(_mm_load_sd(x + third(four)), x + fourth(four)),
+                                        _mm_loadh_pd(_mm_load_sd(x + first(four)), x + second(four))));
+  } else {
+    const auto load_four = [&](std::uint64_t four) {
+      return _mm_set_ps(x[fourth(four)], x[third(four)], x[second(four)], x[first(four)]);
+    };
+    const __m128 low = load_four(four_columns(columns)), high = load_four(four_columns(columns + 4));
+    return WideSimd<V>(_mm256_set_m128(high, low));
+  }
+#else
+  return WideSimd<V>([&](auto lane) { return x[columns[lane]]; });
+#endif
+}
+template <class V>
+inline WideSimd<V> gather_wide(const V* x, const std::int32_t* columns) {
+#ifdef __AVX2__
+  const std::int32_t* const c = columns;
+  if constexpr (sizeof(V) == 8)
+    return WideSimd<V>(_mm256_set_m128d(_mm_loadh_pd(_mm_load_sd(x + c[2]), x + c[3]),
+                                        _mm_loadh_pd(_mm_load_sd(x + c[0]), x + c[1])));
+  else
+    return WideSimd<V>(_mm256_set_m128(_mm_set_ps(x[c[7]], x[c[6]], x[c[5]], x[c[4]]),
+                                       _mm_set_ps(x[c[3]], x[c[2]], x[c[1]], x[c[0]])));
+#else
+  return WideSimd<V>([&](auto lane) { return x[columns[lane]]; });
+#endif
+}
+
+/// The same where some columns are padding, all bits set: 0 for these, without reading x there. x[0] exists.
+template <class V>
+inline WideSimd<V> gather_wide_padded(const V* x, const std::uint16_t* columns) {
+#ifdef __AVX2__
+  alignas(16) std::uint16_t safe[32 / sizeof(V)];
+  if constexpr (sizeof(V) == 8) {
+    const __m128i all = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(columns));
+    const __m128i padding = _mm_cmpeq_epi16(all, _mm_set1_epi16(-1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(safe), _mm_andnot_si128(padding, all));
+    const __m256d lanes = static_cast<__m256d>(gather_wide(x, safe));
+    return WideSimd<V>(_mm256_andnot_pd(_mm256_castsi256_pd(_mm256_cvtepi16_epi64(padding)), lanes));
+  } else {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns));
+    const __m128i padding = _mm_cmpeq_epi16(all, _mm_set1_epi16(-1));
+    _mm_store_si128(reinterpret_cast<__m128i*>(safe), _mm_andnot_si128(padding, all));
+    const __m256 lanes = static_cast<__m256>(gather_wide(x, safe));
+    return WideSimd<V>(_mm256_andnot_ps(_mm256_castsi256_ps(_mm256_cvtepi16_epi32(padding)), lanes));
+  }
+#else
+  const V zero = 0;
+  return WideSimd<V>([&](auto lane) { return *(columns[lane] == 0xffff ? &zero : x + columns[lane]); });
+#endif
+}
+template <class V>
+inline WideSimd<V> gather_wide_padded(const V* x, const std::int32_t* columns) {
+#ifdef __AVX2__
+  alignas(32) std::int32_t safe[32 / sizeof(V)];
+  if constexpr (sizeof(V) == 8) {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns));
+    const __m128i padding = _mm_srai_epi32(all, 31);
+    _mm_store_si128(reinterpret_cast<__m128i*>(safe), _mm_andnot_si128(padding, all));
+    const __m256d lanes = static_cast<__m256d>(gather_wide(x, safe));
+    return WideSimd<V>(_mm256_andnot_pd(_mm256_castsi256_pd(_mm256_cvtepi32_epi64(padding)), lanes));
+  } else {
+    const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(columns));
+    const __m256i padding = _mm256_srai_epi32(all, 31);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(safe), _mm256_andnot_si256(padding, all));
+    const __m256 lanes = static_cast<__m256>(gather_wide(x, safe));
+    return WideSimd<V>(_mm256_andnot_ps(_mm256_castsi256_ps(padding), lanes));
+  }
+#else
+  const V zero = 0;
+  return WideSimd<V>([&](auto lane) { return *(columns[lane] < 0 ? &zero : x + columns[lane]); });
+#endif
 }
 
 /// The elements from[i] whose bit i is set; the others are 0 and are not read.

@@ -18,6 +18,8 @@
 #include <csignal>
 #include <limits>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -34,7 +36,7 @@ constexpr microseconds idle_spin(200);
 /// The caller's last wait: threads inside have one piece each, which takes less unless they lost their cores. A caller
 /// that sleeps leaves its core to them.
 constexpr microseconds final_spin(50);
-/// A thread that lost its core twice leaves the work to the others for this long, then twice as long.
+/// A thread that keeps losing its core leaves the work to the others for this long, then twice as long.
 constexpr microseconds shortest_leave(5'000), longest_leave(320'000);
 
 inline void pause() {
@@ -166,33 +168,75 @@ long cores_lost() {
   return 0;
 }
 
-/// When a thread of the team stays away because it would only hold up the others.
+/// When a thread of the team stays away because it would only hold up the others: after two jobs in a row in which it
+/// lost its core more often than now and then.
 class Leave {
  public:
-  bool now() const { return lasting_ && Clock::now() < end_; }
-
-  /// After work that began at `begin`. Short work is not looked at: it lost no core.
-  void look_back(Clock::time_point begin) {
-    constexpr microseconds suspicious(1000);
-    const Clock::time_point now = Clock::now();
-    if (now - begin < suspicious) return;
-    const long lost = cores_lost();
-    const bool again = lost > lost_;
-    lost_ = lost;
-    if (!again) {
+  /// Before a job.
+  void begin(Clock::time_point now) {
+    begin_ = now;
+    // Asking the system is not for free. What was lost a little before this job counts as lost in it.
+    if (now - counted_at_ < long_job) return;
+    counted_at_ = now;
+    lost_ = cores_lost();
+  }
+  /// After it. Short jobs are not looked at: nothing was lost in them.
+  void end(Clock::time_point now) {
+    const auto elapsed = now - begin_;
+    if (elapsed < long_job) return;
+    const long lost = cores_lost() - lost_;
+    counted_at_ = now;
+    lost_ += lost;
+    if (lost <= elapsed / now_and_then) {
+      jobs_in_a_row_ = 0;
       length_ = std::max(shortest_leave, length_ / 2);
       return;
     }
-    lasting_ = true;
+    if (++jobs_in_a_row_ < 2) return;
     end_ = now + length_;
     length_ = std::min(longest_leave, 2 * length_);
+    jobs_in_a_row_ = 1;
+    lasting_ = true;
+  }
+  bool is_due() const { return lasting_; }
+  /// Sleeps until it is over.
+  void take() {
+    if (!lasting_) return;
+    lasting_ = false;
+    std::this_thread::sleep_until(end_);
   }
 
  private:
+  static constexpr microseconds long_job{1000};
+  static constexpr microseconds now_and_then{20'000};
   bool lasting_ = false;
-  Clock::time_point end_{};
+  Clock::time_point begin_{}, counted_at_{}, end_{};
   microseconds length_ = shortest_leave;
+  int jobs_in_a_row_ = 0;
   long lost_ = 0;
+};
+
+/// The CPUs that the process may use. A thread that OpenMP has bound to one of them has a narrower mask, which threads
+/// that it starts would inherit.
+cpu_set_t allowed_cpus() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) >= omp_get_num_procs()) return cpus;
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, ids.data());
+    for (const int id : ids)
+      if (id >= 0 && id < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(id), &cpus);
+  }
+  return cpus;
+}
+
+/// What others know of a thread of the team.
+struct alignas(line) Seat {
+  int number = 0;
+  pthread_t thread{};
+  std::atomic<bool> asleep{false};
+  std::atomic<int> avoided_cpu{-1};
 };
 
 class Team {
@@ -201,16 +245,18 @@ class Team {
   void grow(int count) {
     if (started_.load(std::memory_order_acquire) >= count) return;
     const std::lock_guard lock(growing_);
+    if (CPU_COUNT(&cpus_) == 0) cpus_ = allowed_cpus();
     // The program's signals are for its own threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int number = started_.load(std::memory_order_relaxed) + 1; number <= std::min(count, max_threads - 1);
          ++number) {
-      numbers_[number] = number;
-      pthread_t thread;
-      if (pthread_create(&thread, nullptr, &Team::main_of_thread, &numbers_[number]) != 0) break;
-      pthread_detach(thread);
+      Seat& seat = seats_[number];
+      seat.number = number;
+      if (pthread_create(&seat.thread, nullptr, &Team::main_of_thread, &seat) != 0) break;
+      pthread_detach(seat.thread);
+      pthread_setaffinity_np(seat.thread, sizeof cpus_, &cpus_);
       started_.store(number, std::memory_order_release);
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -223,6 +269,7 @@ class Team {
     max_busy_.store(weft::threads(), std::memory_order_relaxed);  // the caller's: OpenMP keeps a number per thread
     busy_.fetch_add(1, std::memory_order_relaxed);
     job->open(pieces, threads, body, context);
+    make_way(threads);
     announced_.fetch_add(1);
     announced_.notify_all();
     job->work(0);
@@ -244,29 +291,48 @@ class Team {
     return team;
   }
 
-  static void* main_of_thread(void* number) {
-    get().help(*static_cast<const int*>(number));
+  static void* main_of_thread(void* seat) {
+    get().help(*static_cast<Seat*>(seat));
     return nullptr;
   }
 
-  void help(int thread) {
+  /// Systems like to wake a thread on the CPU of the one that wakes it, and leave both there for milliseconds. So
+  /// threads that sleep are kept off the caller's.
+  void make_way(int threads) {
+    int cpu = -1;
+    for (int t = 1; t < threads && t <= started_.load(std::memory_order_relaxed); ++t) {
+      Seat& seat = seats_[t];
+      if (!seat.asleep.load(std::memory_order_relaxed)) continue;
+      if (cpu < 0) cpu = sched_getcpu();
+      if (cpu < 0 || cpu >= CPU_SETSIZE || CPU_COUNT(&cpus_) < 2) return;
+      if (seat.avoided_cpu.exchange(cpu, std::memory_order_relaxed) == cpu) continue;
+      cpu_set_t others = cpus_;
+      CPU_CLR(static_cast<std::size_t>(cpu), &others);
+      pthread_setaffinity_np(seat.thread, sizeof others, &others);
+    }
+  }
+
+  void help(Seat& seat) {
+    const int thread = seat.number;
     inside_a_body = true;
     Leave leave;
     for (;;) {
+      leave.take();
       const std::uint32_t seen = announced_.load();
-      if (!leave.now())
-        for (Job& job : jobs_) {
-          if (busy_.load(std::memory_order_relaxed) >= max_busy_.load(std::memory_order_relaxed) || !job.enter(thread))
-            continue;
-          busy_.fetch_add(1, std::memory_order_relaxed);
-          const Clock::time_point begin = Clock::now();
-          job.work(thread);
-          busy_.fetch_sub(1, std::memory_order_relaxed);
-          job.leave();
-          leave.look_back(begin);
-        }
-      const auto announced = [&] { return announced_.load() != seen; };
-      if (leave.now() || !spin(idle_spin, announced)) announced_.wait(seen);
+      for (Job& job : jobs_) {
+        if (busy_.load(std::memory_order_relaxed) >= max_busy_.load(std::memory_order_relaxed) || !job.enter(thread))
+          continue;
+        busy_.fetch_add(1, std::memory_order_relaxed);
+        leave.begin(Clock::now());
+        job.work(thread);
+        busy_.fetch_sub(1, std::memory_order_relaxed);
+        job.leave();
+        leave.end(Clock::now());
+      }
+      if (leave.is_due() || spin(idle_spin, [&] { return announced_.load() != seen; })) continue;
+      seat.asleep.store(true, std::memory_order_relaxed);
+      announced_.wait(seen);
+      seat.asleep.store(false, std::memory_order_relaxed);
     }
   }
 
@@ -276,7 +342,8 @@ class Team {
   std::atomic<int> max_busy_{1};
   std::atomic<int> started_{0};
   std::mutex growing_;
-  int numbers_[max_threads] = {};
+  Seat seats_[max_threads];
+  cpu_set_t cpus_{};
 };
 
 }  // namespace

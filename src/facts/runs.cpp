@@ -15,8 +15,9 @@ constexpr Index rows_per_entry_of_run = 2;
 constexpr Index distances_to_judge_by = 32;
 /// ... have fewer than one of so many of their entries in runs.
 constexpr Offset hopeless_share = 4;
-/// A run takes its places, but no more than 1 / so much of the time of a column that is gathered.
-constexpr Index runs_per_column = 2;
+// What a slice takes, in tenths of a cycle of an EPYC (bench/NOTES.md): a run, an entry that is gathered, and both in
+// one slice.
+constexpr Offset run_cost = 20, gathered_cost = 7, mixed_cost = 150;
 constexpr Index nothing_left = std::numeric_limits<Index>::max();
 
 }  // namespace
@@ -88,7 +89,8 @@ bool SliceCut::into_runs(const Csr<V>& matrix, const SliceRows& rows) {
     if (looked == distances_to_judge_by && in_runs * hopeless_share < seen) return false;
   }
   const auto runs = static_cast<Offset>(full.size() + partial.size());
-  return runs + runs_per_column * Offset(*std::ranges::max_element(left)) < runs_per_column * longest;
+  const Offset width = *std::ranges::max_element(left), column_cost = gathered_cost * rows.places;
+  return run_cost * runs + column_cost * width + (width > 0 ? mixed_cost : 0) < column_cost * longest;
 }
 
 template <Value V>

@@ -14,6 +14,13 @@ inline int useful_threads(Offset work, Offset work_per_thread) {
   return static_cast<int>(std::min<Offset>(threads(), 1 + work / work_per_thread));
 }
 
+/// Whether a matrix of so many bytes is read from memory by each product, rather than from a cache: kernels then request
+/// ahead, which costs instructions that a matrix in a cache does not earn back.
+inline bool comes_from_memory(std::size_t bytes) {
+  constexpr std::size_t in_last_level_caches = std::size_t{8} << 20;
+  return bytes > in_last_level_caches;
+}
+
 /// What the CPU operators of all formats have in common: products that read nothing of the matrix.
 template <Value V>
 class CpuOperatorBase : public Operator<V> {

@@ -34,4 +34,7 @@ void sort_by_length(Index count, Item&& item, Length&& length, Index* to, std::v
 /// Empty when a window is a single row. Parallel and linear.
 Array<Index> sorted_rows(const Array<Offset>& offsets, Index rows, Index window);
 
+/// The same after all rows of more than `hub_length` entries, which come first, sorted among themselves.
+Array<Index> sorted_rows_after_hubs(const Array<Offset>& offsets, Index rows, Index window, Offset hub_length);
+
 }  // namespace weft

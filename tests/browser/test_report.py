@@ -3,6 +3,7 @@
 Screenshots are kept under build/artefacts. Skips with one line where there is no Chromium.
 """
 import base64
+import json
 import os
 import pathlib
 import shutil
@@ -29,7 +30,11 @@ def page(tmp_path_factory):
     subprocess.run([WEFT, "bench", "gen:elasticity3d:10", "gen:circuit:5000", "gen:rmat:11", "gen:poisson3d:20", "--type", "both",
                     "--formats", "csr,coo,ell,sell,hyb,bce,bro-ell,bro-sell,ehyb", "--peers", "eigen", "--seconds", "0.02", "--repeat", "3", "--json", "results.json"], cwd=folder, env=environment,
                    check=True, stdout=subprocess.DEVNULL, timeout=300)
-    subprocess.run([WEFT, "report", "results.json", "-o", "report.html"], cwd=folder, check=True)
+    machine = json.loads((folder / "results.json").read_text())["machine"]
+    counts = {f"{kind} {machine['isa']}": {"csr": 7.2, "coo": 15.1, "sell": 4.1, "bce": 6.2, "bro-sell": 9.5, "ehyb": 3.3} for kind in ("f32", "f64")}
+    (folder / "counts.json").write_text(json.dumps({"build": f"{machine['compiler']}, {machine['build_type']}", "counter": "callgrind",
+                                                    "instructions_per_nonzero": {"gen:poisson3d:20": counts, "gen:rmat:11": counts}}))
+    subprocess.run([WEFT, "report", "results.json", "--instructions", "counts.json", "-o", "report.html"], cwd=folder, check=True)
     return folder / "report.html"
 
 
@@ -97,7 +102,6 @@ def test_renders_without_a_word_on_the_console(shown, width, scheme, name):
 
 
 def test_asks_nobody_for_anything(shown, page):
-    import json
     driver = shown()
     requests = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     urls = {one["params"]["request"]["url"] for one in requests if one["method"] == "Network.requestWillBeSent"}
@@ -126,6 +130,41 @@ def test_no_text_of_a_chart_is_cut(shown):
         "return b.left < f.left - 1 || b.right > f.right + 1 || b.top < f.top - 2 || b.bottom > f.bottom + 2; })"
         ".map(t => t.textContent); })")
     assert cut == []
+
+
+# The charts whose heading is this, each with its roofs, the boxes of its texts inside the plot, and of its marks.
+ROOFLINES = """
+return Array.from(document.querySelectorAll('figure')).filter(f => f.querySelector('h3') && f.querySelector('h3').textContent === arguments[0]).map(f => {
+  const box = e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+  return {svg: box(f.querySelector('svg')), roofs: Array.from(f.querySelectorAll('.roof')).map(r => [getComputedStyle(r).stroke, ...box(r)]),
+          labels: Array.from(f.querySelectorAll('text.mark')).map(t => [t.textContent, ...box(t), t.parentNode.hasAttribute('transform')]),
+          marks: Array.from(f.querySelectorAll('g > title + path')).map(box), tips: Array.from(f.querySelectorAll('g > title')).map(t => t.textContent),
+          page: getComputedStyle(document.body).backgroundColor}; })"""
+
+
+@pytest.mark.parametrize("width, scheme, media", [(1200, "light", ""), (1200, "dark", ""), (360, "light", ""), (360, "dark", ""), (800, "light", "print")])
+@pytest.mark.parametrize("heading", ["Roofline", "Bytes and instructions per nonzero"])
+def test_rooflines_are_seen_everywhere(shown, width, scheme, media, heading):
+    charts = shown(width, scheme, media).execute_script(ROOFLINES, heading)
+    assert len(charts) == 2, "of each type"
+    for chart in charts:
+        assert chart["svg"][2] - chart["svg"][0] > 200 and chart["svg"][2] <= width
+        assert chart["roofs"] and all(contrast(stroke, chart["page"]) >= 4.5 for stroke, *_ in chart["roofs"])
+        assert any("memory, " in label[0] for label in chart["labels"])
+        assert len(chart["marks"]) >= 10 and all("per nonzero" in tip for tip in chart["tips"][1:])
+
+
+@pytest.mark.parametrize("heading", ["Roofline", "Bytes and instructions per nonzero"])
+def test_labels_of_a_roofline_hide_nothing(shown, heading):
+    def meet(one, other):
+        return one[0] < other[2] - 1 and other[0] < one[2] - 1 and one[1] < other[3] - 1 and other[1] < one[3] - 1
+
+    for chart in shown(1200).execute_script(ROOFLINES, heading):
+        straight = [label[1:5] for label in chart["labels"] if not label[5]]
+        assert straight
+        for i, label in enumerate(straight):
+            assert not any(meet(label, other) for other in straight[i + 1:])
+            assert not any(meet(label, mark) for mark in chart["marks"])
 
 
 def column(driver, title):

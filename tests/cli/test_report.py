@@ -90,6 +90,48 @@ def test_kept_results_give_pages(succeed, refuse, path):
         assert "tool: expected \"weft bench\"" in refuse(1, "report", path)
 
 
+@pytest.fixture
+def counts(fresh, tmp_path):
+    """A record of the build that `fresh` is of, with counts of its csr and sell."""
+    results = json.loads(fresh.read_text())
+    machine = results["machine"]
+    record = {"build": f"{machine['compiler']}, {machine['build_type']}", "counter": "callgrind",
+              "instructions_per_nonzero": {"gen:rmat:9": {f"{kind} {machine['isa']}": {"csr": 7.5, "sell": 5} for kind in ("f32", "f64")}}}
+    path = tmp_path / "counts.json"
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_the_roofline_has_what_was_measured(succeed, fresh):
+    page = succeed("report", "fresh.json", "-o", "-")
+    results = json.loads(fresh.read_text())
+    assert "flops per byte" in page and "bytes per nonzero: matrix, x and y" in page
+    assert "roof memory" in page and "Bytes and instructions per nonzero" not in page
+    assert all(cache["bytes_per_second"] > 0 for cache in results["cache_bandwidths"])
+    results["bandwidth_bytes_per_second"] = None
+    fresh.write_text(json.dumps(results))
+    assert "so there is no roof" in succeed("report", "fresh.json", "-o", "-")
+
+
+def test_counted_instructions_are_drawn(succeed, fresh, counts):
+    page = succeed("report", "fresh.json", "--instructions", "counts.json", "-o", "-")
+    check_page(page)
+    assert page.count("Bytes and instructions per nonzero</h3>") == 2, "of each type"
+    assert page.count("7.5 instructions per nonzero") == 2 and "What each kernel reads and executes" in page
+    assert "Counted by callgrind" in page
+
+
+def test_counts_that_fit_nowhere_are_refused(refuse, fresh, counts, tmp_path):
+    record = json.loads(counts.read_text())
+    counts.write_text(json.dumps({**record, "build": "Other 1.0, Release"}))
+    assert "counted in a build of Other 1.0, Release, but fresh.json is of" in refuse(1, "report", "fresh.json", "--instructions", "counts.json")
+    counts.write_text(json.dumps({**record, "instructions_per_nonzero": {"gen:rmat:99": {}}}))
+    assert "counts.json: no count is of a matrix" in refuse(1, "report", "fresh.json", "--instructions", "counts.json")
+    assert "fresh.json: build is missing: expected a record of tools/count-instructions" in refuse(1, "report", "fresh.json", "--instructions", "fresh.json")
+    assert "none.json" in refuse(1, "report", "fresh.json", "--instructions", "none.json")
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_files_of_one_machine_are_joined(succeed, fresh, tmp_path):
     second = json.loads(fresh.read_text())
     second["cases"][0]["source"] = "another.mtx"

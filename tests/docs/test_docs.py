@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -13,6 +14,8 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 
 # Commands that the text may show and that .ci/run runs itself: running them from inside a test would not end.
 RUN_BY_CI = re.compile(r"(make|git|\.ci/run|tools/|cmake|ctest|sudo|FUZZ_SECONDS=|STEPS=)")
+# Of the tools, the one that makes what a later command reads.
+RUN_HERE = re.compile(r"tools/count-instructions .*--record ")
 # Commands that need a GPU, a mesh of the reader's own, or many minutes.
 NEEDS_MORE = re.compile(r"--device gpu|fem:part\.msh|--suite ")
 
@@ -54,7 +57,13 @@ def test_block_is_compiled_or_run(comment, language, body, tmp_path):
             assert result.returncode == 0, result.stderr
     elif language in ("sh", "console") or body.startswith("weft "):
         prompts = [line.removeprefix("$ ") for line in body.splitlines() if language != "console" or line.startswith("$ ")]
-        commands = [line for line in prompts if not RUN_BY_CI.match(line) and not NEEDS_MORE.search(line)]
+        commands = [line for line in prompts if RUN_HERE.match(line) or not (RUN_BY_CI.match(line) or NEEDS_MORE.search(line))]
+        if any(RUN_HERE.match(line) for line in commands):
+            if not shutil.which("valgrind") or not (BUILD / "bench/weft_count_products").exists():
+                pytest.skip("no valgrind here, or a build without weft_count_products")
+            (tmp_path / "build").mkdir()
+            (tmp_path / "build/release").symlink_to(BUILD.resolve())
+            (tmp_path / "tools").symlink_to(ROOT / "tools")
         environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
         result = subprocess.run(["bash", "-euo", "pipefail", "-c", "\n".join(commands)], cwd=tmp_path, env=environment,
                                 capture_output=True, text=True, timeout=300)

@@ -46,6 +46,27 @@ def test_a_slowed_kernel_is_named_and_no_other(script, recorded, planted):
     assert "2 take more instructions, 0 fewer" in verdict
 
 
+def test_single_steps_count_what_callgrind_counts(recorded):
+    program = BUILD / "bench/weft_count_products"
+    known = json.loads(recorded.read_text())["instructions_per_nonzero"]["gen:poisson3d:24"]["f64 baseline"]
+    done = subprocess.run([program, "--step", "gen:poisson3d:24", "f64", "sell"], capture_output=True, text=True,
+                          env=dict(os.environ, WEFT_ISA="baseline"))
+    assert done.returncode == 0, done.stderr
+    name, _, nonzeros, steps = done.stdout.splitlines()[1].split()
+    assert name == "sell" and int(steps) / int(nonzeros) == pytest.approx(known["sell"], rel=1e-3)
+
+
+def test_other_matrices_are_counted_into_another_file(script, recorded, tmp_path):
+    done = script("count-instructions", BUILD, "--record", "counts.json", "--update", "--source", "gen:poisson2d:9", "--source",
+                  "gen:poisson3d:5", "--isa", "baseline", "--formats", "csr,sell")
+    assert done.returncode == 0, done.stderr
+    counts = json.loads((tmp_path / "counts.json").read_text())["instructions_per_nonzero"]
+    assert set(counts) == {"gen:poisson2d:9", "gen:poisson3d:5"}
+    assert all(set(settings) == {"f64 baseline", "f32 baseline"} and set(settings["f64 baseline"]) == {"csr", "sell"} for settings in counts.values())
+    refused = script("count-instructions", BUILD, "--update", "--source", "gen:poisson2d:9")
+    assert refused.returncode == 2 and "--record" in refused.stderr
+
+
 @pytest.mark.parametrize("counted, worse, better", [(10.19, 0, 0), (10.21, 1, 0), (9.81, 0, 0), (9.79, 0, 1)])
 def test_two_percent_decide(inside, counted, worse, better):
     found = inside("count-instructions").compare({"a": {"f64 avx2": {"csr": 10.0, "coo": 7}}}, {"a": {"f64 avx2": {"csr": counted, "coo": 7}}})

@@ -10,6 +10,7 @@
 #include "apps/weft/options.hpp"
 #include "apps/weft/output.hpp"
 #include "apps/weft/progress.hpp"
+#include "bench/harness/cache_bandwidth.hpp"
 #include "bench/harness/run.hpp"
 #include "bench/harness/suites.hpp"
 #include "bench/papers/papers.hpp"
@@ -154,6 +155,7 @@ class Session {
     const std::shared_ptr<const Coordinates> coordinates = options_.parts.read_coordinates(matrix.rows);
     if (report_.cases.empty()) {  // not before there is something to measure
       report_.bandwidth = measure_bandwidth(report_.device);
+      report_.caches = bench::measure_cache_bandwidths(report_.device);
       if (shows_tables_) print(heading(report_));
     }
     bench::Case result;

@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+#include <weft/error.hpp>
+
 #include <algorithm>
 #include <memory>
 
 #include "apps/weft/options.hpp"
 #include "apps/weft/output.hpp"
 #include "bench/harness/run.hpp"
+#include "bench/report/instructions.hpp"
 #include "bench/report/page.hpp"
 #include "bench/report/reader.hpp"
 #include "commands.hpp"
@@ -17,8 +21,21 @@ using bench::ReportFile;
 struct ReportOptions {
   CommonOptions common;
   std::vector<std::string> results;
+  std::string instructions;
   std::string output = "report.html";
 };
+
+/// A page without the chart that was requested would be a surprise: counts that fit nowhere are an error.
+void add_counts(std::vector<ReportFile>& files, const std::string& path) {
+  const bench::InstructionCounts counts = bench::read_instruction_counts(path);
+  std::size_t found = 0;
+  for (ReportFile& file : files) found += bench::add_instructions(file.report, counts, file.path, path);
+  if (found == 0)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: no count is of a matrix, type, format and instruction set ({}) of {}, expected some: "
+                            "tools/count-instructions makes them, or measure what is counted with WEFT_ISA set",
+                            path, files.front().report.machine.isa, files.front().path));
+}
 
 int run(const ReportOptions& options) {
   options.common.apply();
@@ -31,6 +48,7 @@ int run(const ReportOptions& options) {
       if (std::ranges::all_of(one.measurements, [](const bench::Measurement& m) { return m.rank == 0; }))
         bench::compare(one);
   }
+  if (!options.instructions.empty()) add_counts(files, options.instructions);
   write_text(options.output, report_page(files));
   if (options.output != "-") note("wrote " + options.output);
   return success;
@@ -46,6 +64,10 @@ Command add_report(CLI::App& tool) {
       ->required()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser->add_option("-o,--output", options->output, "page to write; - is standard output (default report.html)")
+      ->type_name("FILE");
+  parser
+      ->add_option("--instructions", options->instructions,
+                   "draw instructions per nonzero, too: counts that tools/count-instructions recorded")
       ->type_name("FILE");
   options->common.add_to(*parser);
   parser->footer(

@@ -88,6 +88,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                                .shapes = groups_.shapes.data(),
                                .order = groups_.order.data(),
                                .large_x = large_x_,
+                               .far = comes_from_memory(offsets_.bytes() + columns_.bytes() + values_.bytes()),
                                .carried = carried_.data(),
                                .carried_count = static_cast<Offset>(carried_.size()),
                                .carries = carries_.data()};

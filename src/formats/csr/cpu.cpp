@@ -9,46 +9,44 @@ namespace {
 
 namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
-/// The kernels ask for the matrix this many entries ahead, once for every line of values: the CPU's own prefetching is
-/// not enough, probably since it stops at every page (bench/NOTES.md). Past the end of the arrays that asks for
-/// nothing.
+/// The kernels request a matrix that comes from memory (Far) this many entries ahead, once for every line of values: the
+/// CPU's own prefetching is not enough, probably since it stops at every page (bench/NOTES.md). Past the end of the
+/// arrays that requests nothing.
 constexpr Offset entries_ahead = 512;
 template <class V>
 constexpr Offset line = static_cast<Offset>(64 / sizeof(V));
 
-template <class V>
+template <bool Far, class V>
 inline void prefetch(const V* values, const Index* columns) {
-  __builtin_prefetch(values + entries_ahead);
-  __builtin_prefetch(columns + entries_ahead);
+  if constexpr (Far) {
+    __builtin_prefetch(values + entries_ahead);
+    __builtin_prefetch(columns + entries_ahead);
+  }
 }
 
 /// Sum of values[k] * x[columns[k]] over `length` entries.
-template <class V>
+template <bool Far, class V>
 inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
   Offset k = 0;
   V sum = 0;
-  prefetch(values, columns);
+  prefetch<Far>(values, columns);
   if constexpr (std::is_floating_point_v<V>) {
-    constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
-    if (length >= width) {
-      simd::Simd<V> first = 0, second = 0;
-      const auto step = [&] {
-        first += simd::load(values + k) * simd::gather(x, columns + k);
-        second += simd::load(values + k + width) * simd::gather(x, columns + k + width);
-        k += 2 * width;
-      };
-      static_assert(line<V> == 4 * width);
-      while (k + line<V> <= length) {
-        step();
-        step();
-        prefetch(values + k, columns + k);
+    using Wide = simd::WideSimd<V>;
+    constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size()), wide = static_cast<Offset>(Wide::size());
+    static_assert(line<V> == 2 * wide && wide == 2 * width);
+    if (length >= line<V>) {
+      Wide first = 0, second = 0;
+      for (; k + line<V> <= length; k += line<V>) {
+        first += simd::load_as<Wide>(values + k) * simd::gather_wide(x, columns + k);
+        second += simd::load_as<Wide>(values + k + wide) * simd::gather_wide(x, columns + k + wide);
+        prefetch<Far>(values + k + line<V>, columns + k + line<V>);
       }
-      if (k + 2 * width <= length) step();
-      if (k + width <= length) {
-        first += simd::load(values + k) * simd::gather(x, columns + k);
-        k += width;
-      }
-      sum = simd::sum_of<V>(first + second);
+      sum = simd::sum_of_wide<V>(first + second);
+    }
+    if (k + width <= length) {
+      simd::Simd<V> rest = 0;
+      for (; k + width <= length; k += width) rest += simd::load(values + k) * simd::gather(x, columns + k);
+      sum += simd::sum_of<V>(rest);
     }
   }
   for (; k < length; ++k) sum += values[k] * x[columns[k]];
@@ -57,15 +55,15 @@ inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
 
 /// Finishes every row that ends in the chunk from `begin` to `end`; what belongs to a row that goes on is left in
 /// `carry`. One vector.
-template <class V, class O>
+template <bool Far, class V, class O>
 void multiply_in_order(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end, V* carry) {
   Offset entry = begin.entry;
   for (Index row = begin.row; row < end.row; ++row) {
     const Offset row_end = static_cast<Offset>(matrix.offsets[row + 1]);
-    simd::store_sum(product, row, 0, dot(matrix.values + entry, matrix.columns + entry, row_end - entry, product.x));
+    simd::store_sum(product, row, 0, dot<Far>(matrix.values + entry, matrix.columns + entry, row_end - entry, product.x));
     entry = row_end;
   }
-  if (entry < end.entry) *carry = dot(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x);
+  if (entry < end.entry) *carry = dot<Far>(matrix.values + entry, matrix.columns + entry, end.entry - entry, product.x);
 }
 
 template <Offset Length, Index Rows, class O>
@@ -78,7 +76,7 @@ inline bool all_have(const O* offsets) {
 
 /// A chunk most of whose rows have Length entries: eight such rows at a time are multiplied without a loop whose end
 /// must be guessed.
-template <Offset Length, bool All, class V, class O>
+template <Offset Length, bool All, bool Far, class V, class O>
 void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end) {
   constexpr Index rows_at_once = 8;
   const V* values = matrix.values + begin.entry;
@@ -89,7 +87,7 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
     const Index rows = end.row - row < rows_at_once ? end.row - row : rows_at_once;
     if (rows == rows_at_once && (All || all_have<Length, rows_at_once>(offsets))) {
 #pragma GCC unroll 16
-      for (Offset k = 0; k < rows_at_once * Length; k += line<V>) prefetch(values + k, columns + k);
+      for (Offset k = 0; k < rows_at_once * Length; k += line<V>) prefetch<Far>(values + k, columns + k);
       for (Index r = 0; r < rows_at_once; ++r) {
         V sum = 0;
 #pragma GCC unroll 16
@@ -99,7 +97,7 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
     } else {
       for (Index r = 0; r < rows; ++r) {
         const Offset skipped = static_cast<Offset>(offsets[r] - offsets[0]);
-        const V sum = dot(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
+        const V sum = dot<Far>(values + skipped, columns + skipped, static_cast<Offset>(offsets[r + 1] - offsets[r]), x);
         simd::store_sum(product, row + r, 0, sum);
       }
     }
@@ -110,23 +108,23 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
   }
 }
 
-template <Offset Length = 1, class V, class O>
+template <bool Far, Offset Length = 1, class V, class O>
 void multiply_alike(const ChunkShape& shape, const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin,
                     Chunk end) {
   if (shape.length == Length)
-    return shape.kind == ChunkShape::Kind::equal ? multiply_alike<Length, true>(matrix, product, begin, end)
-                                                 : multiply_alike<Length, false>(matrix, product, begin, end);
-  if constexpr (Length < longest_alike) multiply_alike<Length + 1>(shape, matrix, product, begin, end);
+    return shape.kind == ChunkShape::Kind::equal ? multiply_alike<Length, true, Far>(matrix, product, begin, end)
+                                                 : multiply_alike<Length, false, Far>(matrix, product, begin, end);
+  if constexpr (Length < longest_alike) multiply_alike<Far, Length + 1>(shape, matrix, product, begin, end);
 }
 
 /// products[k] = values[k] * x[columns[k]], `length` of them. Elements of a large x are asked for ahead, too.
-template <class V>
+template <bool Far, class V>
 void stage_products(const V* values, const Index* columns, Offset length, const V* x, bool large_x, V* products) {
   constexpr Offset width = static_cast<Offset>(simd::Simd<V>::size());
   constexpr Offset x_ahead = 128;
   Offset k = 0;
   const auto stage_line = [&] {
-    prefetch(values + k, columns + k);
+    prefetch<Far>(values + k, columns + k);
 #pragma GCC unroll 4
     for (Offset i = k; i < k + line<V>; i += width)
       simd::store(simd::load(values + i) * simd::gather(x, columns + i), products + i);
@@ -177,11 +175,11 @@ const std::uint16_t* sum_groups(const ChunkShape& shape, const std::uint16_t* or
 
 /// A chunk of short rows of changing lengths: how long the next row is cannot be guessed, and with each wrong guess
 /// the CPU has to begin anew what it had begun of the rows behind, the loads of x above all.
-template <class V, class O>
+template <bool Far, class V, class O>
 void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, Chunk begin, Chunk end,
                       const ChunkShape& shape) {
   V products[most_staged];
-  stage_products(matrix.values + begin.entry, matrix.columns + begin.entry, end.entry - begin.entry, product.x,
+  stage_products<Far>(matrix.values + begin.entry, matrix.columns + begin.entry, end.entry - begin.entry, product.x,
                  matrix.large_x, products);
   const O* offsets = matrix.offsets + begin.row;
   const O entry = offsets[0];
@@ -196,26 +194,26 @@ void multiply_grouped(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
 }
 
 /// A chunk with one vector.
-template <class V, class O>
+template <bool Far, class V, class O>
 void multiply_chunk(const CpuMatrix<V, O>& matrix, const Product<V>& product, Offset c, V* carry) {
   const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
   if constexpr (std::is_floating_point_v<V>) {
     const ChunkShape& shape = matrix.shapes[c];
     if (shape.kind == ChunkShape::Kind::equal || shape.kind == ChunkShape::Kind::alike)
-      return multiply_alike(shape, matrix, product, begin, end);
-    if (shape.kind == ChunkShape::Kind::grouped) return multiply_grouped(matrix, product, begin, end, shape);
+      return multiply_alike<Far>(shape, matrix, product, begin, end);
+    if (shape.kind == ChunkShape::Kind::grouped) return multiply_grouped<Far>(matrix, product, begin, end, shape);
   }
-  multiply_in_order(matrix, product, begin, end, carry);
+  multiply_in_order<Far>(matrix, product, begin, end, carry);
 }
 
 /// The chunk stays in the cache from one vector to the next, which gets the kernel that suits the chunk's rows.
-template <class V, class O>
+template <bool Far, class V, class O>
 void multiply_columns(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
   simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) {
     Product<V> one = product;
     one.count = 1;
     for (int j = 0; j < product.count; ++j) {
-      multiply_chunk(matrix, one, c, matrix.carries + c * max_row_major_vectors + j);
+      multiply_chunk<Far>(matrix, one, c, matrix.carries + c * max_row_major_vectors + j);
       one.x += product.x_stride;
       one.y += product.y_stride;
     }
@@ -230,12 +228,12 @@ void multiply_columns(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
 }
 
 /// A chunk with row-major vectors; its rows may have any lengths.
-template <class Vectors, class V, class O>
+template <bool Far, class Vectors, class V, class O>
 void multiply_chunk_rows(const CpuMatrix<V, O>& matrix, const Vectors vectors, Offset c) {
   const Chunk begin = matrix.chunks[c], end = matrix.chunks[c + 1];
   const auto sum = [&](Offset from, Offset to) {
     return simd::sum_entries(vectors, matrix.values + from, matrix.columns + from, to - from,
-                             [&](Offset k) { prefetch(matrix.values + from + k, matrix.columns + from + k); });
+                             [&](Offset k) { prefetch<Far>(matrix.values + from + k, matrix.columns + from + k); });
   };
   Offset entry = begin.entry;
   for (Index row = begin.row; row < end.row; ++row) {
@@ -246,9 +244,9 @@ void multiply_chunk_rows(const CpuMatrix<V, O>& matrix, const Vectors vectors, O
   if (entry < end.entry) vectors.save(sum(entry, end.entry), matrix.carries + c * max_row_major_vectors);
 }
 
-template <class Vectors, class V, class O>
+template <bool Far, class Vectors, class V, class O>
 void multiply_rows(const CpuMatrix<V, O>& matrix, const Vectors& vectors, int threads) {
-  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) { multiply_chunk_rows(matrix, vectors, c); });
+  simd::for_each_piece(matrix.chunk_count, threads, [&](int, Offset c) { multiply_chunk_rows<Far>(matrix, vectors, c); });
   for (Offset i = 0; i < matrix.carried_count; ++i) {
     const Offset c = matrix.carried[i];
     vectors.add_to(matrix.chunks[c + 1].row, vectors.saved(matrix.carries + c * max_row_major_vectors));
@@ -259,10 +257,16 @@ void multiply_rows(const CpuMatrix<V, O>& matrix, const Vectors& vectors, int th
 
 template <class V, class O>
 void multiply(const CpuMatrix<V, O>& matrix, const Product<V>& product, int threads) {
-  if (product.layout == Layout::row_major)
-    simd::with_row_vectors(product, [&](const auto& vectors) { multiply_rows(matrix, vectors, threads); });
+  const auto run = [&](auto far) {
+    if (product.layout == Layout::row_major)
+      simd::with_row_vectors(product, [&](const auto& vectors) { multiply_rows<far>(matrix, vectors, threads); });
+    else
+      multiply_columns<far>(matrix, product, threads);
+  };
+  if (matrix.far)
+    run(std::true_type());
   else
-    multiply_columns(matrix, product, threads);
+    run(std::false_type());
 }
 
 #define WEFT_INSTANTIATE(V)                                                                             \

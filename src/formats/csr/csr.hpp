@@ -35,6 +35,7 @@ struct CpuMatrix {
   const ChunkShape* shapes = nullptr;    ///< one a chunk
   const std::uint16_t* order = nullptr;  ///< see RowGroups
   bool large_x = false;                  ///< most of x is not in the second-level cache
+  bool far = false;                      ///< the matrix comes from memory, not from a cache
   const Offset* carried = nullptr;       ///< chunks that end inside a row, in order
   Offset carried_count = 0;
   V* carries = nullptr;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "facts/runs.hpp"
 #include "formats/cpu_operator.hpp"
 #include "formats/padding_limit.hpp"
 #include "formats/sell/cpu_storage.hpp"
@@ -11,26 +10,6 @@ namespace weft::sell {
 namespace {
 
 constexpr Offset entries_per_thread = 4096;  // below this, waking a thread costs more than it brings
-/// Rows are left unsorted for the sake of runs if more of the entries are in some.
-constexpr double runs_instead_of_order = 0.5;
-/// Where rows are not sorted anyway, runs are looked for if more of the entries are in some.
-constexpr double enough_in_runs = 0.1;
-
-/// Sorted rows have no runs, so a matrix gets the one or the other.
-template <Value V>
-Shape choose_cpu_shape(const MatrixSource<V>& source, const BuildOptions& options) {
-  Shape shape = choose_shape<V>(rows_to_cut(source, options.device), options);
-  const bool may_stay_unsorted = shape.window == 1 || !options.has("sigma");
-  if (!may_have_runs(shape.slice_rows) || !may_stay_unsorted) return shape;
-  if (options.has("runs")) {
-    shape.runs = options.parameter("runs", 0) != 0;
-  } else {
-    const double share = facts::share_in_runs(source.host(), shape.slice_rows);
-    shape.runs = share > (shape.window == 1 ? enough_in_runs : runs_instead_of_order);
-  }
-  if (shape.runs) shape.window = 1;
-  return shape;
-}
 
 template <Value V>
 class CpuOperator final : public CpuOperatorBase<V> {
@@ -51,7 +30,10 @@ class CpuOperator final : public CpuOperatorBase<V> {
     info.bytes = storage_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
     info.numbers = numbers_of(storage_.shape);
+    if (storage_.shape.hubs > 0)
+      info.details += ", rows of more than " + std::to_string(storage_.shape.hubs) + " entries first";
     info.numbers["runs"] = storage_.shape.runs ? 1 : 0;
+    info.numbers["hubs"] = storage_.shape.hubs;
     return info;
   }
 
@@ -66,7 +48,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .masks = storage_.masks.data(),
                             .order = storage_.order.empty() ? nullptr : storage_.order.data(),
                             .columns = storage_.columns.data(),
-                            .values = storage_.values.data()};
+                            .values = storage_.values.data(),
+                            .far = comes_from_memory(storage_.bytes())};
     const Offset work = storage_.rows + static_cast<Offset>(storage_.values.size());
     WEFT_CALL_ISA(multiply<V>)(view, product, useful_threads(work, entries_per_thread));
   }
@@ -98,6 +81,8 @@ const Format& format() {
          "on a CPU, 1: entries of neighbouring rows in neighbouring columns go without columns (0, or 1 where that "
          "pays)",
          0, 1},
+        {"hubs", "on a CPU: longer rows are sorted among themselves, and come first (0: none, or what saves padding)", 0,
+         std::numeric_limits<Index>::max()},
         padding_parameter(),
     };
     f.info.refuses = refuses_padding();

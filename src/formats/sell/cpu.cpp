@@ -11,7 +11,11 @@ namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
 constexpr Offset bytes_ahead = 4096;  // of values: prefetched, as in csr
 
-inline void prefetch(const void* address) { __builtin_prefetch(static_cast<const char*>(address) + bytes_ahead); }
+/// Far: the matrix is in memory. What is in a cache comes soon enough without, and each request costs an instruction.
+template <bool Far>
+inline void prefetch(const void* address) {
+  if constexpr (Far) __builtin_prefetch(static_cast<const char*>(address) + bytes_ahead);
+}
 
 /// The sums of C rows, as the widest vectors there are; two for each, so that an addition need not wait for the last.
 template <Index C, class V>
@@ -32,7 +36,7 @@ struct Sums {
 };
 
 /// Adds the runs of one slice; `x` is that of its first row. Returns where its values end.
-template <Index C, class V>
+template <Index C, bool Far, class V>
 inline const V* add_runs(const Band& band, const Index* distances, const std::uint32_t* masks, const V* values,
                          const V* x, Sums<C, V>& sums) {
   using S = Sums<C, V>;
@@ -40,8 +44,8 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
   Index k = 0;
   for (; k + 2 <= band.full; k += 2, values += 2 * C) {
     const V *x_even = x + distances[k], *x_odd = x + distances[k + 1];
-    prefetch(values);
-    if constexpr (C * sizeof(V) > 32) prefetch(values + C);
+    prefetch<Far>(values);
+    if constexpr (C * sizeof(V) > 32) prefetch<Far>(values + C);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p) {
       sums.even[p] += simd::load_as<Lanes>(values + p * S::lanes) * simd::load_as<Lanes>(x_even + p * S::lanes);
@@ -50,7 +54,7 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
   }
   if (k < band.full) {
     const V* const x_last = x + distances[k];
-    prefetch(values);
+    prefetch<Far>(values);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p)
       sums.even[p] += simd::load_as<Lanes>(values + p * S::lanes) * simd::load_as<Lanes>(x_last + p * S::lanes);
@@ -58,7 +62,7 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
   }
   for (k = band.full; k < band.full + band.partial; ++k, values += C) {
     const V* const x_some = x + distances[k];
-    prefetch(values);
+    prefetch<Far>(values);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p)
       sums.odd[p] += simd::load_as<Lanes>(values + p * S::lanes) *
@@ -80,67 +84,87 @@ inline void store_whole_slice(const Product<V>& product, Offset row, int vector,
   }
 }
 
-/// Adds columns, C rows side by side, to their sums; where Padded, some may be padding, for which x is not read. C is
-/// known to the compiler.
-template <Index C, bool Padded, class V, class Column>
-inline void add_columns(const V* values, const Column* columns, Index count, const V* x, V* sums) {
-  using Lanes = simd::Simd<V>;
+/// As wide as gathers are.
+template <Index C, class V>
+using GatherLanes = std::conditional_t<C * sizeof(V) % 32 == 0, simd::WideSimd<V>, simd::Simd<V>>;
+
+/// Adds columns, C rows side by side, to their sums; where Padded, some may be padding, for which x is not read.
+template <bool Far, bool Padded, Index Parts, class Lanes, class V, class Column>
+inline void add_columns(const V* values, const Column* columns, Index count, const V* x, Lanes (&sums)[Parts]) {
   constexpr Index lanes = static_cast<Index>(Lanes::size());
-  constexpr Index parts = C / lanes;
-  const V zero = 0;
-  Lanes running[parts];
+  [[maybe_unused]] const V zero = 0;
+  for (Index k = 0; k < count; ++k, values += Parts * lanes, columns += Parts * lanes) {
+    prefetch<Far>(values);
+    if constexpr (Far) __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
 #pragma GCC unroll 16
-  for (Index p = 0; p < parts; ++p) running[p] = simd::load(sums + p * lanes);
-  for (Index k = 0; k < count; ++k, values += C, columns += C) {
-    prefetch(values);
-    __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
-#pragma GCC unroll 16
-    for (Index p = 0; p < parts; ++p) {
+    for (Index p = 0; p < Parts; ++p) {
       const Column* const column = columns + p * lanes;
-      if constexpr (Padded)
-        running[p] += simd::load(values + p * lanes) * Lanes([&](auto lane) {
-                        return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]);
-                      });
+      const Lanes factors = simd::load_as<Lanes>(values + p * lanes);
+      if constexpr (sizeof(Lanes) == 32)
+        sums[p] += factors * (Padded ? simd::gather_wide_padded(x, column) : simd::gather_wide(x, column));
+      else if constexpr (Padded)
+        sums[p] += factors *
+                   Lanes([&](auto lane) { return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]); });
       else
-        running[p] += simd::load(values + p * lanes) * simd::gather(x, column);
+        sums[p] += factors * simd::gather(x, column);
     }
   }
-#pragma GCC unroll 16
-  for (Index p = 0; p < parts; ++p) simd::store(running[p], sums + p * lanes);
 }
 
-/// The same for any number of rows per slice, entry by entry.
-template <class V, class Column>
-inline void add_columns(const V* values, const Column* columns, Index rows, Index count, const V* x, V* sums) {
-  for (Index k = 0; k < count; ++k, values += rows, columns += rows)
-    for (Index i = 0; i < rows; ++i)
-      if (columns[i] != padding_column<Column>) sums[i] += values[i] * x[columns[i]];
+/// The columns of a slice's entries that are in no run: the first `unpadded` of `width` have no padding.
+template <Index C, bool Far, class Lanes, class V, class Column>
+inline void add_columns_of(Index unpadded, Index width, const V* values, const Column* columns, const V* x,
+                           Lanes (&sums)[C / Lanes::size()]) {
+  add_columns<Far, false>(values, columns, unpadded, x, sums);
+  if (unpadded == width) return;
+  const Offset place = static_cast<Offset>(unpadded) * C;
+  add_columns<Far, true>(values + place, columns + place, width - unpadded, x, sums);
 }
 
-/// Adds the columns of entries that are in no run.
-template <Index C, class V, class Column>
+/// The same, onto sums in memory. C is 0: `rows` per slice, entry by entry.
+template <Index C, bool Far, class V, class Column>
 inline void add_columns_of(const Band& band, Index rows, const V* values, const Column* columns, const V* x, V* sums) {
-  Index done = 0;
   if constexpr (C > 0) {
-    add_columns<C, false>(values, columns, band.unpadded, x, sums);
-    done = band.unpadded;
-    if (done < band.dense) {
-      const Offset place = static_cast<Offset>(done) * C;
-      add_columns<C, true>(values + place, columns + place, band.dense - done, x, sums);
-      done = band.dense;
-    }
+    using Lanes = GatherLanes<C, V>;
+    constexpr Index lanes = static_cast<Index>(Lanes::size());
+    Lanes running[C / lanes];
+#pragma GCC unroll 16
+    for (Index p = 0; p < C / lanes; ++p) running[p] = simd::load_as<Lanes>(sums + p * lanes);
+    add_columns_of<C, Far>(band.unpadded, band.width, values, columns, x, running);
+#pragma GCC unroll 16
+    for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[p], sums + p * lanes);
+  } else {
+    for (Index k = 0; k < band.width; ++k, values += rows, columns += rows)
+      for (Index i = 0; i < rows; ++i)
+        if (columns[i] != padding_column<Column>) sums[i] += values[i] * x[columns[i]];
   }
-  const Offset place = static_cast<Offset>(done) * rows;
-  add_columns(values + place, columns + place, rows, band.width - done, x, sums);
+}
+
+/// y = alpha sums + beta y for the first `count` rows of a slice.
+template <Index C, class V>
+inline void store_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Offset first, Index count, int vector,
+                        const V* sums) {
+  const Index* const order = matrix.order ? matrix.order + first : nullptr;
+  if constexpr (C > 0)
+    if (count == C) {
+      V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride;
+      if (order && product.beta == V(0)) {
+#pragma GCC unroll 32
+        for (Index i = 0; i < C; ++i) y[order[i]] = product.alpha * sums[i];
+        return;
+      }
+      if (!order) return simd::store_sums(product, first, vector, sums, C);
+    }
+  for (Index i = 0; i < count; ++i) simd::store_sum(product, order ? order[i] : first + i, vector, sums[i]);
 }
 
 /// C is the number of rows per slice, or 0 if it is only known in the matrix.
-template <Index C, class V>
-void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, const V* values) {
+template <Index C, bool Far, class V>
+inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s,
+                           const V* values, const std::uint16_t* columns) {
   const Index rows = C > 0 ? C : matrix.slice_rows;
   const Offset first = static_cast<Offset>(s) * rows;
   const Index count = matrix.rows - first < rows ? static_cast<Index>(matrix.rows - first) : rows;
-  const std::uint16_t* const columns = matrix.columns + band.column;
   // The slice stays in the cache from one vector to the next.
   for (int j = 0; j < product.count; ++j) {
     const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
@@ -149,7 +173,8 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const
     if constexpr (may_have_runs(C))
       if (band.full + band.partial > 0) {
         Sums<C, V> running;
-        left = add_runs<C, V>(band, matrix.distances + band.run, matrix.masks + band.run, values, x + first, running);
+        left =
+            add_runs<C, Far, V>(band, matrix.distances + band.run, matrix.masks + band.run, values, x + first, running);
         if (band.width == 0 && count == C) {
           store_whole_slice<C, V>(product, first, j, running);
           continue;
@@ -158,54 +183,112 @@ void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const
         for (Index p = 0; p < Sums<C, V>::parts; ++p) simd::store_as(running.of(p), sums + p * Sums<C, V>::lanes);
       }
     if (band.base >= 0)
-      add_columns_of<C>(band, rows, left, columns, x + band.base, sums);
+      add_columns_of<C, Far>(band, rows, left, columns, x + band.base, sums);
     else
-      add_columns_of<C>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
-    for (Index i = 0; i < count; ++i)
-      simd::store_sum(product, matrix.order ? matrix.order[first + i] : first + i, j, sums[i]);
+      add_columns_of<C, Far>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
+    store_slice<C>(matrix, product, first, count, j, sums);
   }
 }
 
-/// Calls body(band, slice, values) for the slices of every share.
+/// The slices [s, end) of a band without runs, for one vector and y = alpha A x: short rows leave no time for anything
+/// but this.
+template <Index C, bool Far, bool Ordered, class V, class Column>
+void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, Index end,
+                    const V* values, const Column* columns, const V* x) {
+  using Lanes = GatherLanes<C, V>;
+  constexpr Index lanes = static_cast<Index>(Lanes::size());
+  const Lanes alpha = product.alpha;
+  V* const y = product.y;
+  const Index* const order = matrix.order;
+  const Index unpadded = band.unpadded, width = band.width;
+  const Offset size = static_cast<Offset>(width) * C;
+  for (Offset first = static_cast<Offset>(s) * C; first < static_cast<Offset>(end) * C;
+       first += C, values += size, columns += size) {
+    Lanes running[C / lanes];
+#pragma GCC unroll 16
+    for (Index p = 0; p < C / lanes; ++p) running[p] = 0;
+    add_columns_of<C, Far>(unpadded, width, values, columns, x, running);
+    if constexpr (Ordered) {
+      V sums[C];
+#pragma GCC unroll 16
+      for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[p] * alpha, sums + p * lanes);
+#pragma GCC unroll 32
+      for (Index i = 0; i < C; ++i) y[order[first + i]] = sums[i];
+    } else {
+#pragma GCC unroll 16
+      for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[p] * alpha, y + first + p * lanes);
+    }
+  }
+}
+
+template <Index C, bool Far, class V>
+void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, Index end,
+                    const V* values, const std::uint16_t* columns) {
+  const auto run = [&](const auto* typed, const V* x) {
+    if (matrix.order)
+      multiply_plain<C, Far, true>(matrix, product, band, s, end, values, typed, x);
+    else
+      multiply_plain<C, Far, false>(matrix, product, band, s, end, values, typed, x);
+  };
+  if (band.base >= 0)
+    run(columns, product.x + band.base);
+  else
+    run(reinterpret_cast<const Index*>(columns), product.x);
+}
+
+/// Calls body(band, first slice, where its neighbours in the band end, values, columns) for the slices of every share.
 template <class V, class F>
-void for_each_slice(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body) {
+void for_each_band(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body) {
   simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
     const Share end = matrix.shares[share + 1];
     Index s = matrix.shares[share].slice;
     for (Index b = matrix.shares[share].band; s < end.slice; ++b) {
       const Band& band = matrix.bands[b];
+      const Offset before = s - band.slice;
       const Offset size = static_cast<Offset>(band.full + band.partial + band.width) * rows;
-      const V* values = matrix.values + band.entry + (s - band.slice) * size;
+      const Offset column_size = static_cast<Offset>(band.width) * rows * (band.base >= 0 ? 1 : 2);
+      const V* values = matrix.values + band.entry + before * size;
+      const std::uint16_t* columns = matrix.columns + band.column + before * column_size;
       const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
-      for (; s < last; ++s, values += size) body(band, s, values);
+      body(band, s, last, values, size, columns, column_size);
+      s = last;
     }
   });
 }
 
-template <Index C, class V>
+template <Index C, bool Far, class V>
 void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  for_each_slice(matrix, C > 0 ? C : matrix.slice_rows, threads, [&](const Band& band, Index s, const V* values) {
-    multiply_slice<C>(matrix, product, band, s, values);
-  });
+  [[maybe_unused]] const bool simple = product.count == 1 && product.beta == V(0);
+  for_each_band(matrix, C > 0 ? C : matrix.slice_rows, threads,
+                [&](const Band& band, Index s, Index end, const V* values, Offset size, const std::uint16_t* columns,
+                    Offset column_size) {
+                  if constexpr (C > 0) {
+                    const bool whole = static_cast<Offset>(end) * C <= matrix.rows;
+                    if (simple && whole && band.full + band.partial == 0)
+                      return multiply_plain<C, Far>(matrix, product, band, s, end, values, columns);
+                  }
+                  for (; s < end; ++s, values += size, columns += column_size)
+                    multiply_slice<C, Far>(matrix, product, band, s, values, columns);
+                });
 }
 
 /// R rows of a slice with row-major vectors, from row `row` of it on.
-template <int R, class Vectors, class V>
+template <int R, bool Far, class Vectors, class V>
 inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, const Band& band, Index s,
-                          const V* values, Index row) {
+                          const V* values, const std::uint16_t* narrow, Index row) {
   const Index step = matrix.slice_rows;
   const Offset first = static_cast<Offset>(s) * step + row;
   values += row;
   typename Vectors::Sums sums[R];
   Index k = 0;
   for (; k < band.full; ++k, values += step) {
-    prefetch(values);
+    prefetch<Far>(values);
     const V* const x = vectors.x(first + matrix.distances[band.run + k]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) vectors.add(sums[r], values[r], x + r * vectors.x_stride());
   }
   for (; k < band.full + band.partial; ++k, values += step) {
-    prefetch(values);
+    prefetch<Far>(values);
     const std::uint32_t mask = matrix.masks[band.run + k] >> row;
     const Offset column = first + matrix.distances[band.run + k];
 #pragma GCC unroll 8
@@ -219,41 +302,53 @@ inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, co
     simd::add_side_by_side<true>(vectors, values + dense, columns + dense, step, band.width - band.unpadded, base,
                                  sums);
   };
-  const std::uint16_t* const columns = matrix.columns + band.column;
   if (band.base >= 0)
-    add_others(columns, band.base);
+    add_others(narrow, band.base);
   else
-    add_others(reinterpret_cast<const Index*>(columns), 0);
+    add_others(reinterpret_cast<const Index*>(narrow), 0);
   for (int r = 0; r < R && first + r < matrix.rows; ++r)
     vectors.store(matrix.order ? matrix.order[first + r] : first + r, sums[r]);
+}
+
+template <bool Far, class V>
+void multiply_from(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  if (product.layout == Layout::row_major)
+    return simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
+      constexpr int together = Vectors::together;
+      for_each_band(matrix, matrix.slice_rows, threads,
+                    [&](const Band& band, Index s, Index end, const V* values, Offset size,
+                        const std::uint16_t* columns, Offset column_size) {
+                      for (; s < end; ++s, values += size, columns += column_size) {
+                        Index row = 0;
+                        for (; row + together <= matrix.slice_rows; row += together)
+                          multiply_rows<together, Far>(matrix, vectors, band, s, values, columns, row);
+                        for (; row < matrix.slice_rows; ++row)
+                          multiply_rows<1, Far>(matrix, vectors, band, s, values, columns, row);
+                      }
+                    });
+    });
+  switch (matrix.slice_rows) {
+    case 4:
+      return multiply_all<4, Far>(matrix, product, threads);
+    case 8:
+      return multiply_all<8, Far>(matrix, product, threads);
+    case 16:
+      return multiply_all<16, Far>(matrix, product, threads);
+    case 32:
+      return multiply_all<32, Far>(matrix, product, threads);
+    default:
+      return multiply_all<0, Far>(matrix, product, threads);
+  }
 }
 
 }  // namespace
 
 template <class V>
 void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  if (product.layout == Layout::row_major)
-    return simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
-      constexpr int together = Vectors::together;
-      for_each_slice(matrix, matrix.slice_rows, threads, [&](const Band& band, Index s, const V* values) {
-        Index row = 0;
-        for (; row + together <= matrix.slice_rows; row += together)
-          multiply_rows<together>(matrix, vectors, band, s, values, row);
-        for (; row < matrix.slice_rows; ++row) multiply_rows<1>(matrix, vectors, band, s, values, row);
-      });
-    });
-  switch (matrix.slice_rows) {
-    case 4:
-      return multiply_all<4>(matrix, product, threads);
-    case 8:
-      return multiply_all<8>(matrix, product, threads);
-    case 16:
-      return multiply_all<16>(matrix, product, threads);
-    case 32:
-      return multiply_all<32>(matrix, product, threads);
-    default:
-      return multiply_all<0>(matrix, product, threads);
-  }
+  if (matrix.far)
+    multiply_from<true>(matrix, product, threads);
+  else
+    multiply_from<false>(matrix, product, threads);
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuMatrix<V>&, const Product<V>&, int);

@@ -23,13 +23,6 @@ using facts::Run;
 using facts::SliceCut;
 using facts::SliceRows;
 
-/// At least half of the numbers are as large.
-Index middle_of(std::vector<Index> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::ranges::nth_element(numbers, middle, std::greater());
-  return *middle;
-}
-
 /// Some neighbouring slices: their bands, whose places count from the range's own.
 struct Range {
   std::vector<Band> bands;
@@ -37,14 +30,10 @@ struct Range {
   Offset entries = 0, units = 0, in_runs = 0;
   Index short_slices = 0;
 
-  void add(Index slice, const SliceCut& cut, const SliceRows& rows) {
-    const auto longest = *std::ranges::max_element(cut.left);
+  /// `short_columns`: 16 bits hold every column of the matrix as it is.
+  void add(Index slice, const SliceCut& cut, const SliceRows& rows, bool short_columns) {
+    const auto [shortest, longest] = std::ranges::minmax(cut.left);
     in_runs += cut.in_runs;
-    if (longest == 0 && !bands.empty() && is_like_last(cut)) {
-      entries += Offset(bands.back().steps()) * rows.places;
-      ++short_slices;
-      return;
-    }
     Band band;
     band.slice = slice;
     band.entry = entries;
@@ -53,23 +42,30 @@ struct Range {
     band.full = static_cast<Index>(cut.full.size());
     band.partial = static_cast<Index>(cut.partial.size());
     band.width = longest;
-    band.unpadded = *std::ranges::min_element(cut.left);
-    band.dense = middle_of(cut.left);
-    band.base = longest == 0 ? 0 : cut.highest - cut.lowest <= largest_short_column ? cut.lowest : -1;
+    band.unpadded = shortest;
+    band.base = longest == 0 || short_columns ? 0 : cut.highest - cut.lowest <= largest_short_column ? cut.lowest : -1;
+    short_slices += band.base >= 0;
+    const Offset size = Offset(band.steps()) * rows.places;
+    const Offset column_size = Offset(band.width) * rows.places * (band.base >= 0 ? 1 : 2);
+    if (!bands.empty() && size % slice_alignment == 0 && is_like_last(band, cut)) {
+      entries += size;
+      units += column_size;
+      return;
+    }
     runs.insert(runs.end(), cut.full.begin(), cut.full.end());
     runs.insert(runs.end(), cut.partial.begin(), cut.partial.end());
-    entries += round_up(Offset(band.steps()) * rows.places, slice_alignment);
-    units += round_up(Offset(band.width) * rows.places, slice_alignment) * (band.base >= 0 ? 1 : 2);
-    short_slices += band.base >= 0;
+    entries += round_up(size, slice_alignment);
+    units += round_up(column_size, slice_alignment);
     bands.push_back(band);
   }
 
  private:
-  bool is_like_last(const SliceCut& cut) const {
+  bool is_like_last(const Band& band, const SliceCut& cut) const {
     const Band& last = bands.back();
     const auto its = runs.begin() + last.run;
-    return last.width == 0 && static_cast<std::size_t>(last.full) == cut.full.size() &&
-           static_cast<std::size_t>(last.partial) == cut.partial.size() &&
+    const bool padded = last.unpadded < last.width || band.unpadded < band.width;
+    return !padded && last.width == band.width && last.base == band.base && last.full == band.full &&
+           last.partial == band.partial &&
            std::equal(cut.full.begin(), cut.full.end(), its) &&
            std::equal(cut.partial.begin(), cut.partial.end(), its + last.full);
   }
@@ -82,6 +78,7 @@ std::vector<Range> cut_slices(const Csr<V>& matrix, const Array<Index>& order, c
   const Index c = shape.slice_rows;
   const Offset slices = (Offset(matrix.rows) + c - 1) / c;
   const Index grain = slices_per_range(c);
+  const bool short_columns = matrix.cols - 1 <= largest_short_column;
   std::vector<Range> ranges(static_cast<std::size_t>((slices + grain - 1) / grain));
   parallel_ranges(slices, grain, [&](Offset begin, Offset end) {
     Range& range = ranges[static_cast<std::size_t>(begin / grain)];
@@ -89,7 +86,7 @@ std::vector<Range> cut_slices(const Csr<V>& matrix, const Array<Index>& order, c
     for (Offset s = begin; s < end; ++s) {
       const SliceRows rows = rows_of_slice(matrix.rows, c, s);
       if (!shape.runs || !cut.into_runs(matrix, rows)) cut.without_runs(matrix, order, rows);
-      range.add(static_cast<Index>(s), cut, rows);
+      range.add(static_cast<Index>(s), cut, rows, short_columns);
     }
   });
   return ranges;
@@ -127,8 +124,8 @@ void fill_slice(const Csr<V>& matrix, CpuStorage<V>& storage, const Band& band, 
   const SliceRows rows = rows_of_slice(matrix.rows, storage.shape.slice_rows, s);
   const Index c = rows.places;
   V* const values = storage.values.data() + entry;
-  std::uint16_t* const narrow = storage.columns.data() + band.column;
-  Index* const wide = reinterpret_cast<Index*>(narrow);  // these begin at multiples of 16 bytes
+  std::uint16_t* const narrow = storage.columns.data() + band.column_of(s, c);
+  Index* const wide = reinterpret_cast<Index*>(narrow);
   const bool is_narrow = band.base >= 0;
   const Offset padded = round_up(Offset(band.width) * c, slice_alignment);
   std::fill_n(values, round_up(Offset(band.steps()) * c, slice_alignment), V(0));
@@ -162,14 +159,15 @@ void fill_slice(const Csr<V>& matrix, CpuStorage<V>& storage, const Band& band, 
   }
 }
 
-/// Calls body(place) for the entries of row i of a slice, by ascending column.
+/// Calls body(place) for the entries of row i of slice s, by ascending column.
 template <Value V, class F>
-void for_each_place(const CpuStorage<V>& storage, const Band& band, Index row, Index i, Offset entries, F&& body) {
+void for_each_place(const CpuStorage<V>& storage, const Band& band, Index s, Index row, Index i, Offset entries,
+                    F&& body) {
   const Index c = storage.shape.slice_rows;
   const Index* const full = storage.distances.data() + band.run;
   const Index* const partial = full + band.full;
   const std::uint32_t* const masks = storage.masks.data() + band.run + band.full;
-  const std::uint16_t* const narrow = storage.columns.data() + band.column;
+  const std::uint16_t* const narrow = storage.columns.data() + band.column_of(s, c);
   const auto column = [&](Index k) {
     const Offset place = Offset(k) * c + i;
     return band.base >= 0 ? band.base + narrow[place] : reinterpret_cast<const Index*>(narrow)[place];
@@ -198,7 +196,7 @@ void for_each_place(const CpuStorage<V>& storage, const Band& band, Index row, I
 /// Slices in shares of about as many places, each row counting as one more.
 template <Value V>
 Array<Share> cut_into_shares(const CpuStorage<V>& storage) {
-  constexpr Offset min_places = 8192;
+  constexpr Offset min_places = 2048;
   const Offset enough_shares = std::max<Offset>(64, 8 * threads());
   const Offset places = static_cast<Offset>(storage.values.size()) + storage.rows;
   const Offset places_per_share = std::max(min_places, places / enough_shares);
@@ -229,7 +227,8 @@ CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const 
   CpuStorage<V> storage;
   storage.shape = shape;
   storage.rows = matrix.rows;
-  storage.order = sorted_rows(matrix.offsets, matrix.rows, shape.window);
+  storage.order = shape.hubs > 0 ? sorted_rows_after_hubs(matrix.offsets, matrix.rows, shape.window, shape.hubs)
+                                 : sorted_rows(matrix.offsets, matrix.rows, shape.window);
   const std::vector<Range> ranges = cut_slices(matrix, storage.order, shape);
   const std::vector<Place> places = lay_out(ranges);
   const Place& end = places.back();
@@ -282,7 +281,7 @@ void place_values(CpuStorage<V>& storage, const Array<Offset>& offsets, std::spa
       for (Index i = 0; i < count; ++i) {
         const Index row = storage.order.empty() ? first + i : storage.order[first + i];
         auto from = static_cast<std::size_t>(offsets[row]);
-        for_each_place(storage, band, row, i, offsets[row + 1] - offsets[row],
+        for_each_place(storage, band, s, row, i, offsets[row + 1] - offsets[row],
                        [&](Offset place) { storage.values[entry + place] = csr_values[from++]; });
       }
     });

@@ -11,20 +11,23 @@ namespace weft::sell {
 /// distance + (number of the slice's first row) + i, if it has one there. Its columns are not stored, and x is loaded
 /// as a vector. A slice begins with its full runs, in which every row has an entry, by ascending distance; then come
 /// partial runs, which have a mask, and then columns of entries that are in no run, as in Slice. Each takes C places.
-/// Bands of several slices have nothing but runs.
+/// Bands of several slices have no padding but in runs.
 struct Band {
   Offset entry = 0;    ///< of its first slice
-  Offset column = 0;   ///< of its first entry that is in no run, in units of 16 bits
+  Offset column = 0;   ///< of its first slice's first entry that is in no run, in units of 16 bits
   Index slice = 0;     ///< the first; its last one is before the next band's
   Index run = 0;       ///< number of its first run
   Index full = 0;      ///< runs
   Index partial = 0;   ///< runs
   Index width = 0;     ///< columns of entries that are in no run
-  Index unpadded = 0;  ///< so many of these columns have no padding,
-  Index dense = 0;     ///< so many at most as much of it as entries
+  Index unpadded = 0;  ///< the first so many of these columns have no padding
   Index base = 0;      ///< as in Slice
 
   Index steps() const { return full + partial + width; }  ///< places of a row
+  /// Where the columns of slice s begin.
+  Offset column_of(Index s, Index slice_rows) const {
+    return column + static_cast<Offset>(s - slice) * width * slice_rows * (base >= 0 ? 1 : 2);
+  }
 };
 
 /// Where a share of the slices begins; it ends where the next one does.
@@ -57,6 +60,10 @@ struct CpuStorage {
 /// Slices have runs if C is one of these: kernels know it, and masks have room for it.
 constexpr bool may_have_runs(Index slice_rows) { return slice_rows == 8 || slice_rows == 16 || slice_rows == 32; }
 
+/// Chooses what the user has not given. Sorted rows have no runs, so a matrix gets the one or the other.
+template <Value V>
+Shape choose_cpu_shape(const MatrixSource<V>& source, const BuildOptions& options);
+
 /// The whole set-up, linear and parallel. shape.runs says whether runs are looked for.
 template <Value V>
 CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const BuildOptions& options);
@@ -78,6 +85,7 @@ struct CpuMatrix {
   const Index* order = nullptr;  // null: not sorted
   const std::uint16_t* columns = nullptr;
   const V* values = nullptr;
+  bool far = false;  // the matrix comes from memory, not from a cache
 };
 
 WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads);)

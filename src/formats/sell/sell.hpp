@@ -1,4 +1,7 @@
 #pragma once
+#include <limits>
+#include <span>
+
 #include "formats/column_groups.hpp"
 #include "formats/gpu_builder.hpp"
 #include "formats/registry.hpp"
@@ -18,6 +21,7 @@ constexpr Index gpu_slice_rows = 32;  ///< unless the user gives C: a warp
 struct Shape {
   Index slice_rows = 32;  ///< C: the rows of a slice, which is as wide as the longest of them
   Index window = 1;       ///< sigma: rows are sorted by length, longest first, in windows of so many; 1: not at all
+  Index hubs = 0;         ///< on a CPU: longer rows come first, sorted among themselves; 0: they are rows like others
   int threads = 1;        ///< t: how many follow a row; the widths are multiples of it
   int group = 4;          ///< columns that lie together, see place_in_slice; t where several threads follow a row
   bool runs = false;      ///< on a CPU: entries of neighbouring rows in neighbouring columns go without columns
@@ -78,6 +82,22 @@ RowsToCut rows_to_cut(const MatrixSource<V>& source, Device device) {
     return {device, state.offsets64(device).data(), source.rows(), source.nonzeros()};
   return {Device::cpu(), state.host_offsets().data(), source.rows(), source.nonzeros()};
 }
+
+/// A window to sort rows in, and what it leaves of padding.
+struct Window {
+  Index rows = 1;
+  double places_per_entry = 1;
+};
+
+/// The windows that may be chosen. On a CPU, rows of one window are written by one thread, or by two at the border of
+/// their shares: if threads wrote elements of y that are neighbours, its cache lines would travel from core to core. So
+/// there are several windows.
+std::span<const Index> windows_for(Device device, Index rows);
+
+/// The smallest of these windows that leaves hardly more padding than the best, judged by some stretches of rows. Rows
+/// that are longer than `longest` are left out.
+Window choose_window(const RowsToCut& matrix, Index slice_rows, std::span<const Index> windows,
+                     Offset longest = std::numeric_limits<Offset>::max());
 
 /// Chooses what the user has not given, by the lengths of the rows. Of offsets on a device it fetches some stretches.
 template <Value V>

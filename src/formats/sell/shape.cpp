@@ -1,6 +1,7 @@
 // Which C, sigma and t suit a matrix.
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -10,29 +11,29 @@
 namespace weft::sell {
 namespace {
 
-constexpr Index stretch = 16384;                            // rows looked at together, and the largest window
-constexpr Index windows[] = {1, 256, 1024, 4096, stretch};  // tried in this order
+constexpr Index stretch = 16384;  // rows looked at together, and the largest window
+// Windows are tried in these orders.
+constexpr Index gpu_windows[] = {1, 256, 1024, 4096, stretch};
+constexpr Index cpu_windows[] = {1, 256, 512, 1024, 2048, 4096, 8192, stretch};
 constexpr double sorting_costs = 0.02;  // as much as so many more entries: the order itself, and y and x out of order
 constexpr double worth_a_larger_window = 0.01;  // of the entries, saved by a larger window
 constexpr Offset max_stretches = 8;             // looked at in a large matrix
 
-/// Entries with padding that some rows would take as they stand.
-Offset stored_unsorted(const Offset* offsets, Index rows, Index slice_rows) {
+/// Entries with padding that rows of these lengths would take as they are.
+Offset stored_unsorted(const std::vector<Index>& lengths, Index slice_rows) {
+  const auto rows = static_cast<Index>(lengths.size());
   Offset entries = 0;
   for (Index begin = 0; begin < rows; begin += slice_rows) {
-    const Index end = std::min(slice_rows, rows - begin) + begin;
-    Offset longest = 0;
-    for (Index row = begin; row < end; ++row) longest = std::max(longest, offsets[row + 1] - offsets[row]);
-    entries += slice_rows * longest;
+    const auto first = lengths.begin() + begin;
+    entries += slice_rows * static_cast<Offset>(*std::max_element(first, first + std::min(slice_rows, rows - begin)));
   }
   return entries;
 }
 
-/// Entries with padding that some rows would take, sorted in ever larger windows: one number for each of `windows`.
-std::vector<Offset> stored_by_window(const Offset* offsets, Index rows, Index slice_rows) {
-  std::vector<Index> lengths(static_cast<std::size_t>(rows)), sorted(lengths.size()), starts;
-  for (Index i = 0; i < rows; ++i)
-    lengths[static_cast<std::size_t>(i)] = static_cast<Index>(offsets[i + 1] - offsets[i]);
+/// The same sorted in ever larger windows: one number for each of `windows`.
+std::vector<Offset> stored_by_window(std::vector<Index> lengths, Index slice_rows, std::span<const Index> windows) {
+  const auto rows = static_cast<Index>(lengths.size());
+  std::vector<Index> sorted(lengths.size()), starts;
   std::vector<Offset> stored;
   for (const Index window : windows) {
     if (window > 1) {
@@ -42,12 +43,7 @@ std::vector<Offset> stored_by_window(const Offset* offsets, Index rows, Index sl
             std::identity(), sorted.data() + begin, starts);
       lengths.swap(sorted);
     }
-    Offset entries = 0;
-    for (Index begin = 0; begin < rows; begin += slice_rows) {
-      const auto first = lengths.begin() + begin;
-      entries += slice_rows * static_cast<Offset>(*std::max_element(first, first + std::min(slice_rows, rows - begin)));
-    }
-    stored.push_back(entries);
+    stored.push_back(stored_unsorted(lengths, slice_rows));
   }
   return stored;
 }
@@ -77,39 +73,56 @@ std::vector<Stretch> stretches_of(const RowsToCut& matrix) {
   return stretches;
 }
 
-/// The smallest window that leaves hardly more padding than the best, judged by some stretches of rows.
-Index choose_window(const RowsToCut& matrix, Index slice_rows) {
-  const std::vector<Stretch> stretches = stretches_of(matrix);
-  // Where even no padding at all would not pay for sorting, nothing is sorted to see.
-  Offset unsorted = 0, all = 0;
-  for (const Stretch& rows : stretches) {
-    unsorted += stored_unsorted(rows.offsets, rows.rows, slice_rows);
-    all += rows.offsets[rows.rows] - rows.offsets[0];
-  }
-  if (static_cast<double>(unsorted) <= (1 + sorting_costs + worth_a_larger_window) * static_cast<double>(all)) return 1;
-  std::vector<std::vector<Offset>> stored(stretches.size());
-  std::vector<Offset> own(stretches.size());
-  parallel_for(static_cast<std::int64_t>(stretches.size()), 1, [&](std::int64_t i) {
-    const Stretch& rows = stretches[static_cast<std::size_t>(i)];
-    stored[static_cast<std::size_t>(i)] = stored_by_window(rows.offsets, rows.rows, slice_rows);
-    own[static_cast<std::size_t>(i)] = rows.offsets[rows.rows] - rows.offsets[0];
-  });
-  std::vector<Offset> total(std::size(windows), 0);
-  Offset entries = 0;
-  for (std::size_t i = 0; i < stored.size(); ++i) {
-    for (std::size_t w = 0; w < total.size(); ++w) total[w] += stored[i][w];
-    entries += own[i];
-  }
-  for (std::size_t w = 1; w < total.size(); ++w)
-    total[w] += static_cast<Offset>(sorting_costs * static_cast<double>(entries));
-  const double enough =
-      static_cast<double>(*std::ranges::min_element(total)) + worth_a_larger_window * static_cast<double>(entries);
-  for (std::size_t w = 0; w < total.size(); ++w)
-    if (static_cast<double>(total[w]) <= enough) return windows[w];
-  return stretch;
+/// The lengths of those rows of a stretch that are not longer than `longest`.
+std::vector<Index> lengths_of(const Stretch& rows, Offset longest) {
+  std::vector<Index> lengths;
+  lengths.reserve(static_cast<std::size_t>(rows.rows));
+  for (Index i = 0; i < rows.rows; ++i)
+    if (const Offset length = rows.offsets[i + 1] - rows.offsets[i]; length <= longest)
+      lengths.push_back(static_cast<Index>(length));
+  return lengths;
 }
 
 }  // namespace
+
+std::span<const Index> windows_for(Device device, Index rows) {
+  if (!device.is_cpu()) return gpu_windows;
+  constexpr Index enough_windows = 8;
+  std::size_t count = 2;
+  while (count < std::size(cpu_windows) && cpu_windows[count] <= rows / enough_windows) ++count;
+  return std::span(cpu_windows).first(count);
+}
+
+Window choose_window(const RowsToCut& matrix, Index slice_rows, std::span<const Index> windows, Offset longest) {
+  const std::vector<Stretch> stretches = stretches_of(matrix);
+  std::vector<std::vector<Index>> lengths(stretches.size());
+  Offset unsorted = 0, entries = 0;
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    lengths[i] = lengths_of(stretches[i], longest);
+    unsorted += stored_unsorted(lengths[i], slice_rows);
+    for (const Index length : lengths[i]) entries += length;
+  }
+  const auto places_per_entry = [&](Offset places) {
+    return entries == 0 ? 1.0 : static_cast<double>(places) / static_cast<double>(entries);
+  };
+  // Where even no padding at all would not pay for sorting, nothing is sorted to see.
+  if (places_per_entry(unsorted) <= 1 + sorting_costs + worth_a_larger_window) return {1, places_per_entry(unsorted)};
+  std::vector<std::vector<Offset>> stored(stretches.size());
+  parallel_for(static_cast<std::int64_t>(stretches.size()), 1, [&](std::int64_t i) {
+    const auto which = static_cast<std::size_t>(i);
+    stored[which] = stored_by_window(std::move(lengths[which]), slice_rows, windows);
+  });
+  std::vector<double> total(windows.size(), 0);
+  for (std::size_t w = 0; w < total.size(); ++w) {
+    Offset places = 0;
+    for (const std::vector<Offset>& some : stored) places += some[w];
+    total[w] = places_per_entry(places) + (windows[w] > 1 ? sorting_costs : 0);
+  }
+  const double enough = *std::ranges::min_element(total) + worth_a_larger_window;
+  for (std::size_t w = 0; w < total.size(); ++w)
+    if (total[w] <= enough) return {windows[w], total[w] - (windows[w] > 1 ? sorting_costs : 0)};
+  return {windows.back(), total.back()};
+}
 
 int threads_for(Index rows, double mean_row, const Tuning& tuning) {
   int threads = 1;
@@ -131,7 +144,7 @@ Shape choose_shape(const RowsToCut& matrix, const BuildOptions& options) {
   }
   shape.window = options.has("sigma") ? static_cast<Index>(options.parameter("sigma", 1))
                  : rows == 0          ? 1
-                                      : choose_window(matrix, shape.slice_rows);
+                                      : choose_window(matrix, shape.slice_rows, windows_for(options.device, rows)).rows;
   shape.window = std::min(shape.window, std::max<Index>(rows, 1));
   shape.group = cpu ? 1 : shape.threads > 1 ? shape.threads : 4;
   shape.may_widen = !cpu && shape.threads == 1 && shape.slice_rows == gpu_slice_rows;
