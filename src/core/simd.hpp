@@ -167,10 +167,13 @@ inline Lanes load_some(const V* from, std::uint32_t bits) {
     return Lanes(_mm512_maskz_loadu_pd(static_cast<__mmask8>(bits), from));
   else if constexpr (bytes == 64)
     return Lanes(_mm512_maskz_loadu_ps(static_cast<__mmask16>(bits), from));
+  else if constexpr (bytes == 32 && sizeof(V) == 8)
+    return Lanes(_mm256_maskz_loadu_pd(static_cast<__mmask8>(bits), from));
+  else if constexpr (bytes == 32)
+    return Lanes(_mm256_maskz_loadu_ps(static_cast<__mmask8>(bits), from));
   else
-#endif
-#ifdef __AVX2__
-      if constexpr (bytes == 32 && sizeof(V) == 8) {
+#elif defined(__AVX2__)
+  if constexpr (bytes == 32 && sizeof(V) == 8) {
     const __m256i own = _mm256_setr_epi64x(1, 2, 4, 8);
     return Lanes(_mm256_maskload_pd(from, _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(bits), own), own)));
   } else if constexpr (bytes == 32) {
@@ -180,6 +183,29 @@ inline Lanes load_some(const V* from, std::uint32_t bits) {
   } else
 #endif
     return Lanes([&](auto lane) { return bits >> lane & 1 ? from[lane] : V(0); });
+}
+
+/// Writes lane i to to[i] where bit i is set, and nothing else.
+template <class Lanes, class V>
+inline void store_some(const Lanes& lanes, V* to, std::uint32_t bits) {
+  [[maybe_unused]] constexpr int bytes = static_cast<int>(Lanes::size() * sizeof(V));
+#ifdef __AVX512F__
+  if constexpr (bytes == 64 && sizeof(V) == 8)
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(bits), static_cast<__m512d>(lanes));
+  else if constexpr (bytes == 64)
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(bits), static_cast<__m512>(lanes));
+  else if constexpr (bytes == 32 && sizeof(V) == 8)
+    _mm256_mask_storeu_pd(to, static_cast<__mmask8>(bits), static_cast<__m256d>(lanes));
+  else if constexpr (bytes == 32)
+    _mm256_mask_storeu_ps(to, static_cast<__mmask8>(bits), static_cast<__m256>(lanes));
+  else
+#endif
+  {
+    // AVX2 has stores with a mask, too, but they take as long as a dozen others.
+    V elements[Lanes::size()];
+    lanes.copy_to(elements, std::experimental::element_aligned);
+    for (; bits != 0; bits &= bits - 1) to[__builtin_ctz(bits)] = elements[__builtin_ctz(bits)];
+  }
 }
 
 template <class V>

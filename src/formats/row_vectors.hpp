@@ -27,10 +27,12 @@ inline constexpr int registers = 16;
 
 /// The row-major vectors of a product: for each entry, its value times a row of x is added to sums in registers, as
 /// `Parts` SIMD vectors of `Size` elements. Where the number of vectors is not a multiple of Size, the last part begins
-/// earlier and computes some sums twice, which takes no longer and touches nothing but the caller's elements.
-template <class V, int Size, int Parts>
+/// earlier and computes some sums twice, which takes no longer and touches nothing but the caller's elements; the one
+/// part of a row that is Masked has fewer elements than Size.
+template <class V, int Size, int Parts, bool Masked = false>
 class RowVectors {
  public:
+  static_assert(!Masked || Parts == 1);
   static constexpr bool row_major = true;
   using Lanes = typename RowLanes<V, Size>::Type;
   /// Rows of the product whose sums fit the registers together, and need not wait for each other's additions.
@@ -53,7 +55,8 @@ class RowVectors {
         y_(product.y),
         x_stride_(product.x_stride),
         y_stride_(product.y_stride),
-        last_(static_cast<std::size_t>(product.count - Size)),
+        last_(Masked ? 0 : static_cast<std::size_t>(product.count - Size)),
+        count_(product.count),
         alpha_(product.alpha),
         beta_(product.beta) {}
 
@@ -61,11 +64,6 @@ class RowVectors {
   Offset x_stride() const { return static_cast<Offset>(x_stride_); }
   /// The row of x that padding meets.
   const V* zeros() const { return zeros_; }
-  void prefetch(Offset row) const {
-    const V* const from = x(row);
-    __builtin_prefetch(from);
-    if constexpr (Size * Parts * sizeof(V) > 64) __builtin_prefetch(from + last_);
-  }
 
   /// sums += value * x
   void add(Sums& sums, V value, const V* x) const {
@@ -99,11 +97,14 @@ class RowVectors {
   }
 
   /// Sums that are kept in memory for a while, in max_row_major_vectors elements.
-  void save(const Sums& sums, V* to) const { put(sums.part, to); }
+  void save(const Sums& sums, V* to) const {
+#pragma GCC unroll 16
+    for (int p = 0; p < Parts; ++p) put_whole(sums.part[p], to + begin(p));
+  }
   Sums saved(const V* from) const {
     Sums sums;
 #pragma GCC unroll 16
-    for (int p = 0; p < Parts; ++p) sums.part[p] = load(from + begin(p));
+    for (int p = 0; p < Parts; ++p) sums.part[p] = load_whole(from + begin(p));
     return sums;
   }
 
@@ -111,19 +112,30 @@ class RowVectors {
   static constexpr V zeros_[max_row_major_vectors] = {};
 
   std::size_t begin(int part) const { return part == Parts - 1 ? last_ : static_cast<std::size_t>(part * Size); }
-  static Lanes load(const V* from) {
+  static Lanes load_whole(const V* from) {
     if constexpr (Size == 1)
       return *from;
     else
       return load_as<Lanes>(from);
   }
+  Lanes load(const V* from) const {
+    if constexpr (Masked)
+      return load_some<Lanes>(from, (1u << count_) - 1);
+    else
+      return load_whole(from);
+  }
+  static void put_whole(const Lanes& part, V* to) {
+    if constexpr (Size == 1)
+      *to = part;
+    else
+      store_as(part, to);
+  }
   void put(const Lanes (&parts)[Parts], V* to) const {
+    if constexpr (Masked) {
+      store_some(parts[0], to, (1u << count_) - 1);
+    } else {
 #pragma GCC unroll 16
-    for (int p = 0; p < Parts; ++p) {
-      if constexpr (Size == 1)
-        to[begin(p)] = parts[p];
-      else
-        store_as(parts[p], to + begin(p));
+      for (int p = 0; p < Parts; ++p) put_whole(parts[p], to + begin(p));
     }
   }
 
@@ -131,11 +143,13 @@ class RowVectors {
   V* y_;
   std::size_t x_stride_, y_stride_;
   std::size_t last_;  // where the last part begins
+  int count_;
   V alpha_, beta_;
 };
 
 namespace detail {
 
+/// The widest vectors, as many as it takes.
 template <int Size, int Parts, class V, class F>
 inline void with_parts(const Product<V>& product, F&& body) {
   if constexpr (Size * (Parts - 1) < max_row_major_vectors) {
@@ -144,21 +158,25 @@ inline void with_parts(const Product<V>& product, F&& body) {
   }
 }
 
-/// Vectors of Size elements if they are not wider than a row, else narrower ones.
+/// Vectors of Size elements, narrower ones if a row has at most half of that.
 template <int Size, class V, class F>
 inline void with_size(const Product<V>& product, F&& body) {
-  if constexpr (Size > 1) {
-    if (product.count < Size) return with_size<Size / 2>(product, body);
-    // Rows of up to 2 Size - 1 elements that are not for wider vectors take two parts.
+  if constexpr (Size == 1) {
+    body(RowVectors<V, 1, 1>(product));
+  } else {
+    if (product.count <= Size / 2) return with_size<Size / 2>(product, body);
+    if (product.count < Size) {
+      // Wider vectors can be loaded in part; two narrower ones that overlap take longer in the caches.
+      if constexpr (Size * sizeof(V) >= 32)
+        return body(RowVectors<V, Size, 1, true>(product));
+      else
+        return body(RowVectors<V, Size / 2, 2>(product));
+    }
     constexpr bool widest = Size * sizeof(V) == native_bytes || Size == max_row_major_vectors;
     if constexpr (widest)
       with_parts<Size, 1>(product, body);
-    else if (product.count == Size)
-      body(RowVectors<V, Size, 1>(product));
     else
-      body(RowVectors<V, Size, 2>(product));
-  } else {
-    body(RowVectors<V, 1, 1>(product));
+      body(RowVectors<V, Size, 1>(product));
   }
 }
 

@@ -75,6 +75,7 @@ void multiply_rows(const View<V>& matrix, const Vectors& vectors, Offset s) {
   }
 }
 
+/// A sub-block with row-major vectors, or with the one vector of `product`.
 template <class Vectors, class V>
 void multiply_sub_block(const View<V>& matrix, const Product<V>& product, const Vectors& vectors, Offset s) {
   const Offset first = matrix.block_rows[s], rows = matrix.block_rows[s + 1] - first;
@@ -86,28 +87,15 @@ void multiply_sub_block(const View<V>& matrix, const Product<V>& product, const 
   if constexpr (Vectors::row_major) {
     multiply_side_by_side(matrix, vectors, values, columns, full, width, numbers);
   } else {
-    // The sub-block stays in the cache from one vector to the next.
-    for (int j = 0; j < product.count; ++j) {
-      V sums[cpu_lanes];
-      multiply_side_by_side(values, columns, full, width, product.x + static_cast<std::size_t>(j) * product.x_stride,
-                            sums);
-      for (int r = 0; r < cpu_lanes; ++r) {
-        if (numbers[r] < 0)
-          matrix.partials[static_cast<Offset>(~numbers[r]) * max_row_major_vectors + j] = sums[r];
-        else
-          simd::store_sum(product, numbers[r], j, sums[r]);
-      }
-    }
+    V sums[cpu_lanes];
+    multiply_side_by_side(values, columns, full, width, product.x, sums);
+    for (int r = 0; r < cpu_lanes; ++r) store(matrix, vectors, numbers[r], {{sums[r]}});
   }
 }
 
+/// Adds up the pieces of long rows.
 template <class Vectors, class V>
-void multiply_with(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product,
-                   const Vectors& vectors, int threads) {
-  simd::for_each_piece(chunk_count, threads, [&](int, Offset c) {
-    for (Offset s = chunks[c]; s < chunks[c + 1]; ++s) multiply_sub_block(matrix, product, vectors, s);
-  });
-
+void finish_long_rows(const View<V>& matrix, const Vectors& vectors) {
   for (Offset i = 0; i < matrix.long_rows; ++i) {
     typename Vectors::Sums sums;
     for (Offset q = matrix.piece_starts[i]; q < matrix.piece_starts[i + 1]; ++q)
@@ -120,11 +108,31 @@ void multiply_with(const View<V>& matrix, const Offset* chunks, Offset chunk_cou
 
 template <class V>
 void multiply(const View<V>& matrix, const Offset* chunks, Offset chunk_count, const Product<V>& product, int threads) {
-  const auto run = [&](const auto& vectors) { multiply_with(matrix, chunks, chunk_count, product, vectors, threads); };
   if (product.layout == ::weft::Layout::row_major)
-    simd::with_row_vectors(product, run);
-  else
-    simd::with_column_vectors(product, run);
+    return simd::with_row_vectors(product, [&](const auto& vectors) {
+      simd::for_each_piece(chunk_count, threads, [&](int, Offset c) {
+        for (Offset s = chunks[c]; s < chunks[c + 1]; ++s) multiply_sub_block(matrix, product, vectors, s);
+      });
+      finish_long_rows(matrix, vectors);
+    });
+
+  // The chunk stays in the cache from one vector to the next.
+  const auto for_each_vector = [&](auto&& body) {
+    Product<V> one = product;
+    View<V> own = matrix;
+    for (int j = 0; j < product.count; ++j) {
+      body(own, one, simd::ColumnVectors<V, 1>(one));
+      one.x += product.x_stride;
+      one.y += product.y_stride;
+      ++own.partials;
+    }
+  };
+  simd::for_each_piece(chunk_count, threads, [&](int, Offset c) {
+    for_each_vector([&](const View<V>& own, const Product<V>& one, const auto& vectors) {
+      for (Offset s = chunks[c]; s < chunks[c + 1]; ++s) multiply_sub_block(own, one, vectors, s);
+    });
+  });
+  for_each_vector([](const View<V>& own, const Product<V>&, const auto& vectors) { finish_long_rows(own, vectors); });
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const View<V>&, const Offset*, Offset, const Product<V>&, int);

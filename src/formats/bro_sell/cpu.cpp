@@ -215,34 +215,39 @@ void multiply_slice_rows(const CpuPart<V>& part, const Vectors& vectors, const S
   }
 }
 
-/// Calls body(slice, its first slot, how many of its slots there are).
+/// Calls body(slice, its first slot, how many of its slots there are) for the slices of a piece.
 template <class V, class F>
-inline void for_each_slice(const CpuPart<V>& part, int threads, F&& body) {
+inline void for_each_slice(const CpuPart<V>& part, Offset begin, Offset slices, F&& body) {
   constexpr Index c = cpu_slice_rows<V>;
-  // A piece should take well over what handing it out does.
-  constexpr Offset slices_per_piece = 8;
-  const Offset pieces = (part.slice_count + slices_per_piece - 1) / slices_per_piece;
-  simd::for_each_piece(pieces, threads, [&](int, Offset piece) {
-    const Offset end = (piece + 1) * slices_per_piece;
-    for (Offset s = piece * slices_per_piece; s < (end < part.slice_count ? end : part.slice_count); ++s) {
-      const Offset first = s * c;
-      body(part.slices[s], first, part.rows - first < c ? static_cast<Index>(part.rows - first) : c);
-    }
-  });
+  const Offset end = begin + slices < part.slice_count ? begin + slices : part.slice_count;
+  for (Offset s = begin; s < end; ++s) {
+    const Offset first = s * c;
+    body(part.slices[s], first, part.rows - first < c ? static_cast<Index>(part.rows - first) : c);
+  }
 }
+
+// A piece should take well over what handing it out does.
+constexpr Offset slices_per_piece = 8;
+inline Offset pieces_of(Offset slices, Offset per_piece) { return (slices + per_piece - 1) / per_piece; }
 
 template <int B, class V>
 void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int threads) {
   constexpr Index c = cpu_slice_rows<V>;
-  for_each_slice(part, threads, [&](const Slice& slice, Offset first, Index count) {
-    // The slice stays in the cache from one vector to the next.
+  // With several vectors each goes through a piece that stays in the second-level cache, and that is long enough for
+  // the CPU's own prefetching of x and y.
+  constexpr Offset rows_per_piece = 512;
+  const Offset slices = product.count == 1 ? slices_per_piece : slices_per_piece + rows_per_piece / (c * B);
+  simd::for_each_piece(pieces_of(part.slice_count, slices), threads, [&](int, Offset piece) {
     for (int j = 0; j < product.count; ++j) {
-      V sums[B][c];
-      multiply_slice<B, c>(part, slice, first, count, product.x + static_cast<std::size_t>(j) * product.x_stride, sums);
-      for (Index i = 0; i < count; ++i) {
-        const Offset row = part.order ? part.order[first + i] : first + i;
-        for (int r = 0; r < B; ++r) simd::store_sum(product, row * B + r, j, sums[r][i]);
-      }
+      const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+      for_each_slice(part, piece * slices, slices, [&](const Slice& slice, Offset first, Index count) {
+        V sums[B][c];
+        multiply_slice<B, c>(part, slice, first, count, x, sums);
+        for (Index i = 0; i < count; ++i) {
+          const Offset row = part.order ? part.order[first + i] : first + i;
+          for (int r = 0; r < B; ++r) simd::store_sum(product, row * B + r, j, sums[r][i]);
+        }
+      });
     }
   });
 }
@@ -256,8 +261,11 @@ void multiply(const CpuPart<V>& part, const Product<V>& product, int threads) {
   with_small_block_size(part.block, [&](auto b) {
     constexpr int block = decltype(b)::value;
     simd::with_row_vectors(product, [&](const auto& vectors) {
-      for_each_slice(part, threads, [&](const Slice& slice, Offset first, Index count) {
-        multiply_slice_rows<block, cpu_slice_rows<V>>(part, vectors, slice, first, count);
+      simd::for_each_piece(pieces_of(part.slice_count, slices_per_piece), threads, [&](int, Offset piece) {
+        for_each_slice(part, piece * slices_per_piece, slices_per_piece,
+                       [&](const Slice& slice, Offset first, Index count) {
+                         multiply_slice_rows<block, cpu_slice_rows<V>>(part, vectors, slice, first, count);
+                       });
       });
     });
   });

@@ -27,6 +27,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
   }
 
  private:
+  bool likes_several_columns() const override { return true; }
+
   void multiply(const Product<V>& product) override {
     if (product.beta != V(1)) scale_on_cpu(product, matrix_.rows);
     const CpuMatrix<V> view{.rows = matrix_.row_indices.data(),

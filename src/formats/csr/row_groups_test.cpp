@@ -186,6 +186,11 @@ TEST(CsrRowGroups, KernelsWithWideOffsets) {
     const Csr<double> matrix = matrix_of<double>(5000, 20'011, rows.length);
     const auto [chunks, groups] = group(matrix.rows, matrix.offsets);
     Array<double> carries(chunks.size() * max_row_major_vectors);
+    std::vector<Offset> carried;  // chunks that end inside a row
+    for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
+      if (const csr::Chunk& end = chunks[c + 1];
+          end.row < matrix.rows && end.entry > std::max(matrix.offsets[end.row], chunks[c].entry))
+        carried.push_back(static_cast<Offset>(c));
     const csr::CpuMatrix<double, Offset> view{.rows = matrix.rows,
                                               .offsets = matrix.offsets.data(),
                                               .columns = matrix.columns.data(),
@@ -195,6 +200,8 @@ TEST(CsrRowGroups, KernelsWithWideOffsets) {
                                               .shapes = groups.shapes.data(),
                                               .order = groups.order.data(),
                                               .large_x = true,
+                                              .carried = carried.data(),
+                                              .carried_count = static_cast<Offset>(carried.size()),
                                               .carries = carries.data()};
     const std::vector<double> x(static_cast<std::size_t>(matrix.cols), 2.0);
     std::vector<double> y(static_cast<std::size_t>(matrix.rows), -1.0);

@@ -60,10 +60,13 @@ class CpuOperator final : public CpuOperatorBase<V> {
   void apply_in_order(const Product<V>& product, Stream stream) override {
     if (product.alpha == V(0) || this->entries() == 0)
       this->apply(product, stream);  // reads nothing of the matrix
-    else if (square())
-      multiply_with(product, own_.cached, own_.extra_columns, nullptr);
     else
-      multiply_with(product, storage_.caches.cached, storage_.extra.columns, nullptr);
+      this->in_good_parts(product, [this](const Product<V>& part) {
+        if (square())
+          multiply_with(part, own_.cached, own_.extra_columns, nullptr);
+        else
+          multiply_with(part, storage_.caches.cached, storage_.extra.columns, nullptr);
+      });
   }
 
   std::shared_ptr<const Partition> partition() const override {

@@ -164,8 +164,13 @@ void multiply_chunk(const View<V>& matrix, const Product<V>& product, Offset beg
       for (int j = 0; j < product.count; ++j) multiply_row(matrix, product, j, row);
     return;
   }
-  for (Offset row = begin; row < end; row += rows_per_tile)
-    for (int j = 0; j < product.count; ++j) multiply_tile(matrix, product, j, row);
+  // Long enough for the CPU's own prefetching of x and y.
+  constexpr Offset rows_per_piece = 4 * rows_per_tile;
+  for (Offset piece = begin; piece < end; piece += rows_per_piece) {
+    const Offset piece_end = end - piece < rows_per_piece ? end : piece + rows_per_piece;
+    for (int j = 0; j < product.count; ++j)
+      for (Offset row = piece; row < piece_end; row += rows_per_tile) multiply_tile(matrix, product, j, row);
+  }
 }
 
 }  // namespace
