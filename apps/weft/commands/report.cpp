@@ -67,7 +67,7 @@ Command add_report(CLI::App& tool) {
       ->type_name("FILE");
   parser
       ->add_option("--instructions", options->instructions,
-                   "draw instructions per nonzero, too: counts that tools/count-instructions recorded")
+                   "draw what tools/count-instructions counted, too")
       ->type_name("FILE");
   options->common.add_to(*parser);
   parser->footer(
