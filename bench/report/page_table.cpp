@@ -101,8 +101,9 @@ std::string instructions_table(const Cases& cases, const std::vector<Roof>& roof
           "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
           "<td class=\"text\">{}</td><td>{}</td><td>{:.0f}</td></tr>\n",
           escape(one->source), escape(m.name), digits(bytes_moved(m) / static_cast<double>(one->nonzeros)),
-          digits(*m.instructions_per_nonzero), digits(m.gflops), digits(rate / 1e9), roof ? roof->name() : "",
-          roof ? fmt::format("{:.0f}", 1e11 * m.gigabytes / roof->bandwidth) : "", 100 * rate / most);
+          digits(m.instructions_per_nonzero.value_or(0)), digits(m.gflops), digits(rate / 1e9),
+          roof ? roof->name() : "", roof ? fmt::format("{:.0f}", 1e11 * m.gigabytes / roof->bandwidth) : "",
+          100 * rate / most);
     }
   }
   return html + "</tbody></table></div>\n";

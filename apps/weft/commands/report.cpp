@@ -65,9 +65,7 @@ Command add_report(CLI::App& tool) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser->add_option("-o,--output", options->output, "page to write; - is standard output (default report.html)")
       ->type_name("FILE");
-  parser
-      ->add_option("--instructions", options->instructions,
-                   "draw instructions per nonzero, too: counts that tools/count-instructions recorded")
+  parser->add_option("--instructions", options->instructions, "draw what tools/count-instructions counted, too")
       ->type_name("FILE");
   options->common.add_to(*parser);
   parser->footer(
