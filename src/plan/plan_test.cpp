@@ -111,7 +111,7 @@ TEST(Plan, NumbersInAFormatsNameAreTakenOrRefused) {
   EXPECT_THAT(refusal("sell:c=99999999999999999999"), HasSubstr("from 4 to 64"));
   EXPECT_THAT(refusal("sell:t=3"), HasSubstr("a power of two from 1 to 32"));
   EXPECT_THAT(refusal("sell:c=8:c=8"), HasSubstr("c is given twice"));
-  EXPECT_THAT(refusal("sell:b=8"), HasSubstr("has no parameter 'b'; it has: c, sigma, t, runs, padding"));
+  EXPECT_THAT(refusal("sell:b=8"), HasSubstr("has no parameter 'b'; it has: c, sigma, t, runs, hubs, padding"));
   EXPECT_THAT(refusal("coo:c=8"), HasSubstr("it has: none"));
   EXPECT_THAT(refusal("ell:t=4:rt"), HasSubstr("'rt' is not PARAMETER=NUMBER"));
   EXPECT_THAT(refusal("sell:"), HasSubstr("has no variant ''"));

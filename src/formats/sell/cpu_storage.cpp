@@ -46,7 +46,7 @@ struct Range {
     band.base = longest == 0 || short_columns ? 0 : cut.highest - cut.lowest <= largest_short_column ? cut.lowest : -1;
     short_slices += band.base >= 0;
     const Offset size = Offset(band.steps()) * rows.places;
-    const Offset column_size = Offset(band.width) * rows.places * (band.base >= 0 ? 1 : 2);
+    const Offset column_size = round_up(Offset(band.width) * rows.places, slice_alignment) * (band.base >= 0 ? 1 : 2);
     if (!bands.empty() && size % slice_alignment == 0 && is_like_last(band, cut)) {
       entries += size;
       units += column_size;
@@ -55,7 +55,7 @@ struct Range {
     runs.insert(runs.end(), cut.full.begin(), cut.full.end());
     runs.insert(runs.end(), cut.partial.begin(), cut.partial.end());
     entries += round_up(size, slice_alignment);
-    units += round_up(column_size, slice_alignment);
+    units += column_size;
     bands.push_back(band);
   }
 
