@@ -2,6 +2,7 @@
 #include "core/simd.hpp"
 #include "formats/block_size.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
+#include "formats/bro_sell/cpu_runs.hpp"
 #include "formats/cpu_product.hpp"
 
 namespace weft::bro_sell::WEFT_ISA_NAMESPACE {
@@ -13,41 +14,68 @@ constexpr Offset bytes_ahead = 4096;  // of values: asked for early, as in csr
 
 /// A slice while one vector is multiplied with it: C slots side by side.
 template <Index C>
-struct Cursor {
+class Cursor {
+ public:
   const Index* bases;
   const std::uint32_t* more_codes;
   const std::uint32_t* words;
   std::uint32_t codes;
-  Index number = 0;                 // of the next group
+  Index number;                     // of the next group
   Index columns[group_columns][C];  // of the group that was decoded last; column 3 is where the next begins
 
-  /// Decodes the next group. Vectors of four numbers, since this file is compiled without a loop vectoriser.
+  /// Decodes the next group.
   void decode() {
-    using Lanes = simd::Simd<Index>;
-    constexpr Index lanes = static_cast<Index>(Lanes::size());
     if (number % codes_per_word == 0 && number > 0) codes = *more_codes++;
     ++number;
     const std::uint32_t code = codes & 15u;
     codes >>= code_bits;
-    const int width = width_of(code);
-    const std::uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
-    for (Index first = 0; first < C; first += lanes) {
-      Lanes column = simd::load(columns[group_columns - 1] + first);
-      for (int i = 0; i < group_columns; ++i) {
-        column += bases[i];
-        if (code != 0) {
-          Index bits[lanes];
-          for (Index lane = 0; lane < lanes; ++lane) {
-            const Index bit = ((first + lane) * group_columns + i) * width;
-            bits[lane] = static_cast<Index>(words[bit / 32] >> (bit % 32) & mask);
-          }
-          column += simd::load(bits);
-        }
-        simd::store(column, columns[i] + first);
-      }
+    switch (width_of(code)) {
+      case 0:
+        decode_as<0>();
+        break;
+      case 4:
+        decode_as<4>();
+        break;
+      case 8:
+        decode_as<8>();
+        break;
+      case 16:
+        decode_as<16>();
+        break;
+      default:
+        decode_as<32>();
     }
     words += group_words(code, C);
     bases += group_columns;
+  }
+
+ private:
+  /// A group of this width. A slot's four numbers are half a word (width 4), a word (8), two or four.
+  template <int Width>
+  void decode_as() {
+    using Lanes = simd::NativeSimd<Index, C>;
+    constexpr Index lanes = static_cast<Index>(Lanes::size());
+    constexpr Index per_word = Width == 0 ? group_columns : 32 / Width;
+    const auto* const packed = reinterpret_cast<const Index*>(words);
+#pragma GCC unroll 4
+    for (Index first = 0; first < C; first += lanes) {
+      auto column = simd::load_as<Lanes>(columns[group_columns - 1] + first);
+      Lanes bits;
+      if constexpr (Width == 4) bits = simd::load_halves<Lanes>(words, first);
+      if constexpr (Width == 8) bits = simd::load_as<Lanes>(packed + first);
+#pragma GCC unroll 4
+      for (int i = 0; i < group_columns; ++i) {
+        if constexpr (Width == 16 || Width == 32)
+          if (i % per_word == 0)
+            bits = Lanes([&](auto lane) { return packed[((first + lane) * group_columns + i) / per_word]; });
+        column += bases[i];
+        if constexpr (Width == 32)
+          column += bits;
+        else if constexpr (Width > 0)
+          column += bits >> (i % per_word * Width) & ((1 << Width) - 1);
+        simd::store_as(column, columns[i] + first);
+      }
+    }
   }
 };
 
@@ -150,9 +178,16 @@ void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int thre
     const Offset first = s * c;
     const Index count = part.rows - first < c ? static_cast<Index>(part.rows - first) : c;
     // The slice stays in the cache from one vector to the next.
+    const Slice& slice = part.slices[s];
     for (int j = 0; j < product.count; ++j) {
+      if (slice.marks & in_runs) {
+        const Offset row = (part.order ? part.order[first] : first) * B;
+        RunSlice<B, c, V>(slice, part.words + slice.word, part.values + slice.value, product.x_of(j) + row)
+            .store(product, row, j, count);
+        continue;
+      }
       V sums[B][c];
-      multiply_slice<B, c>(part, part.slices[s], first, count, product.x_of(j), sums);
+      multiply_slice<B, c>(part, slice, first, count, product.x_of(j), sums);
       for (Index i = 0; i < count; ++i) {
         const Offset row = part.order ? part.order[first + i] : first + i;
         for (int r = 0; r < B; ++r) simd::store_sum(product, row * B + r, j, sums[r][i]);
