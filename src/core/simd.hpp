@@ -158,6 +158,26 @@ inline WideSimd<V> gather_wide_padded(const V* x, const std::int32_t* columns) {
 #endif
 }
 
+/// The numbers of 16 bits that are the halves of `words` from number `first` on, the lower half of a word first.
+template <class Lanes>
+inline Lanes load_halves(const std::uint32_t* words, std::int32_t first) {
+#ifdef __AVX2__
+  const char* const from = reinterpret_cast<const char*>(words) + 2 * first;
+#ifdef __AVX512F__
+  if constexpr (Lanes::size() == 16)
+    return Lanes(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+  else
+#endif
+      if constexpr (Lanes::size() == 8)
+    return Lanes(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  else
+#endif
+    return Lanes([&](auto lane) {
+      const std::int32_t half = first + static_cast<std::int32_t>(lane);
+      return static_cast<std::int32_t>(words[half / 2] >> (half % 2 * 16) & 0xffffu);
+    });
+}
+
 /// The elements from[i] whose bit i is set; the others are 0 and are not read.
 template <class Lanes, class V>
 inline Lanes load_some(const V* from, std::uint32_t bits) {

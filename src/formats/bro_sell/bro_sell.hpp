@@ -28,6 +28,7 @@ struct Shape {
   int pack = 4;           ///< values of a slot that lie together, see place_in_slice
   /// On a GPU short rows are faster where slices are equally wide, since it is known then where one begins.
   bool may_widen = false;
+  bool runs = false;  ///< on a CPU: slices whose block rows have blocks at the same distances are stored as runs
   bool operator==(const Shape&) const = default;
 };
 
@@ -43,6 +44,7 @@ struct Part {
   Array<std::uint32_t> words;  ///< what packing.hpp says
   Array<V> values;
   Index masked_slices = 0;
+  Offset in_runs = 0;         ///< slots in slices of runs
   bool wide = false;          ///< some widths are 32 bits
   bool equally_wide = false;  ///< slice s begins at s * width * C
 };

@@ -49,6 +49,8 @@ std::vector<Shape> shapes_for(int block) {
   return {
       {.block = block, .slice_rows = 8, .window = 1, .threads = 1, .pack = 1},
       {.block = block, .slice_rows = 16, .window = 256, .threads = 1, .pack = 1},
+      {.block = block, .slice_rows = 8, .window = 1, .threads = 1, .pack = 1, .runs = true},
+      {.block = block, .slice_rows = 16, .window = 64, .threads = 1, .pack = 1, .runs = true},
       {.block = block, .slice_rows = 32, .window = 1, .threads = 1, .pack = 4, .may_widen = block == 1},
       {.block = block, .slice_rows = 32, .window = 64, .threads = 4, .pack = 4},
       {.block = block, .slice_rows = 32, .window = 1, .threads = 32, .pack = 4},
@@ -149,20 +151,6 @@ TEST(BroSell, TheOperatorSaysHowItStores) {
   EXPECT_THAT(details("bro-sell:block=2", "gen:poisson2d:5"), ::testing::StartsWith("C = 8"));  // 25 rows: no blocks
 }
 
-Storage<double> built_on(const MatrixSource<double>& source, const BuildOptions& options) {
-  return WEFT_ON_DEVICE(options.device, bro_sell::build_storage<double>)(source, options);
-}
-
-/// The same on the CPU, cut for a GPU.
-Part<double> cut_for_gpu(const Csr<double>& matrix, const Part<double>& like, const BuildOptions& options) {
-  if (like.rows == 0) return {};
-  const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, like.shape.block);
-  Part<double> part = measure_part(matrix, pattern, like.shape,
-                                   like.rows == pattern.rows && like.shape.window > 1 ? Array<Index>() : like.order);
-  finish_part(matrix, pattern, part, options);
-  return part;
-}
-
 template <class T>
 bool same(const Array<T>& a, const Array<T>& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
@@ -178,6 +166,101 @@ void expect_same(const Part<double>& built, const Part<double>& expected) {
   EXPECT_EQ(built.masked_slices, expected.masked_slices);
   EXPECT_EQ(built.wide, expected.wide);
   EXPECT_EQ(built.equally_wide, expected.equally_wide);
+}
+
+/// All awkward matrices on the CPU, with every instruction set: x is NaN where no entry reads it.
+template <Value V>
+void expect_only_entries_meet_x(const std::string& format) {
+  const Isa before = isa();
+  for (auto& [name, matrix] : test::awkward()) {
+    if (matrix.cols > 2000000) continue;  // x would be large
+    std::vector<bool> is_read(static_cast<std::size_t>(matrix.cols));
+    for (const Index column : matrix.columns) is_read[static_cast<std::size_t>(column)] = true;
+    Array<V> values(matrix.values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<V>(matrix.values[i]);
+    const Csr<V> own{matrix.rows, matrix.cols, matrix.offsets, matrix.columns, std::move(values)};
+    std::vector<V> x(is_read.size()), y(static_cast<std::size_t>(matrix.rows), V(3)), expected(y);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = is_read[i] ? static_cast<V>(i % 5) - V(2) : std::numeric_limits<V>::quiet_NaN();
+    reference_apply<V>(Op::none, V(2), own, x, V(-1), expected);
+    for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+      if (!isa_available(isa)) continue;
+      set_isa(isa);
+      std::vector<V> result = y;
+      plan(own, {.format = format}).apply(x, result, V(2), V(-1));
+      EXPECT_EQ(result, expected) << name << ", " << format << ", " << to_string(isa);  // small whole numbers
+    }
+  }
+  set_isa(before);
+}
+
+TEST(BroSell, OnlyEntriesMeetXWithEveryInstructionSet) {
+  for (const char* choice : {"", ":block=1", ":block=2", ":block=3:sigma=64", ":runs=0"}) {
+    expect_only_entries_meet_x<double>("bro-sell:padding=1000000" + std::string(choice));
+    expect_only_entries_meet_x<float>("bro-sell:padding=1000000" + std::string(choice));
+  }
+}
+
+Storage<double> with_runs(const Csr<double>& matrix, bool runs = true) {
+  return build_storage<double>(matrix, {.device = Device::cpu(), .parameters = {{"runs", runs}}});
+}
+
+TEST(BroSell, AStencilIsRunsThatAreStoredOnce) {
+  const Storage<double> nodes = with_runs(generate<double>("gen:elasticity3d:16"));
+  Index repeated = 0;
+  for (const Slice& slice : nodes.blocks.slices) {
+    EXPECT_TRUE(slice.marks & in_runs);
+    repeated += (slice.marks & repeats) != 0;
+  }
+  EXPECT_EQ(repeated, 0);  // the two slices of a line of 16 nodes have their ends apart
+  EXPECT_EQ(nodes.blocks.bases.size(), 0u);
+
+  const Storage<double> line = with_runs(generate<double>("gen:poisson2d:400"));
+  repeated = 0;
+  for (const Slice& slice : line.singles.slices) repeated += (slice.marks & repeats) != 0;
+  EXPECT_GT(repeated, 40 * 400);
+  EXPECT_LT(line.singles.words.size(), 20u * 3 * 400);
+}
+
+TEST(BroSell, SlicesThatAreNotAlikeArePacked) {
+  const Csr<double> uneven = test::blocky(1, 500, 500, 9, 0, 1);
+  for (const Slice& slice : with_runs(uneven).singles.slices) EXPECT_FALSE(slice.width > 2 && slice.marks & in_runs);
+  const Csr<double> alike = generate<double>("gen:poisson2d:40");
+  for (const Slice& slice : with_runs(alike, false).singles.slices) EXPECT_FALSE(slice.marks & in_runs);
+  // Sorted rows that still follow each other are runs; what is padded stays within its limit.
+  const Csr<double> holes = test::banded(3, 700, 700, {-40, -1, 0, 1, 5, 40}, 6, 3);
+  const Storage<double> sorted =
+      build_storage<double>(holes, {.device = Device::cpu(), .parameters = {{"sigma", 64}, {"block", 3}}});
+  int runs = 0, packed = 0;
+  for (const Slice& slice : sorted.blocks.slices) (slice.marks & in_runs ? runs : packed)++;
+  EXPECT_GT(runs, 0);
+  EXPECT_GT(packed, 0);
+}
+
+TEST(BroSell, IsTheSameForAnyNumberOfThreads) {
+  const Csr<double> matrix = test::banded(2, 9000, 9000, {-40, -1, 0, 1, 5, 40}, 9, 3);
+  const int before = threads();
+  set_threads(1);
+  const Storage<double> one = with_runs(matrix);
+  for (const int count : {2, 5}) {
+    set_threads(count);
+    expect_same(with_runs(matrix).blocks, one.blocks);
+  }
+  set_threads(before);
+}
+
+Storage<double> built_on(const MatrixSource<double>& source, const BuildOptions& options) {
+  return WEFT_ON_DEVICE(options.device, bro_sell::build_storage<double>)(source, options);
+}
+
+/// The same on the CPU, cut for a GPU.
+Part<double> cut_for_gpu(const Csr<double>& matrix, const Part<double>& like, const BuildOptions& options) {
+  if (like.rows == 0) return {};
+  const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, like.shape.block);
+  Part<double> part = measure_part(matrix, pattern, like.shape,
+                                   like.rows == pattern.rows && like.shape.window > 1 ? Array<Index>() : like.order);
+  finish_part(matrix, pattern, part, options);
+  return part;
 }
 
 class BroSellOnDevices : public ::testing::TestWithParam<weft::test::Place> {};
@@ -275,7 +358,8 @@ void expect_products(Device device, const std::vector<std::string>& choices) {
 }
 
 TEST(BroSell, EveryBlockSizeMultiplies) {
-  expect_products(Device::cpu(), {"", ":block=1", ":block=2", ":block=3", ":block=4", ":block=5", ":block=6:sigma=1"});
+  expect_products(Device::cpu(),
+                  {"", ":block=1", ":block=2", ":block=3", ":block=4", ":block=5", ":block=6:sigma=1", ":runs=0"});
 }
 
 TEST_P(BroSellOnDevices, EveryBlockSizeMultiplies) {

@@ -5,7 +5,7 @@
 
 #include "core/parallel.hpp"
 #include "facts/blocks.hpp"
-#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/bro_sell/runs.hpp"
 #include "formats/cpu_operator.hpp"
 #include "formats/padding_limit.hpp"
 #include "formats/sell/sell.hpp"
@@ -24,6 +24,7 @@ Shape choose_shape(int block, const sell::RowsToCut& rows, const BuildOptions& o
   shape.threads = like.threads;
   shape.pack = cpu ? 1 : 4;
   shape.may_widen = !cpu && block == 1 && shape.threads == 1;
+  shape.runs = cpu && options.parameter("runs", 1) != 0;
   return shape;
 }
 
@@ -60,7 +61,8 @@ Storage<V> build_storage(const MatrixSource<V>& source, const BuildOptions& opti
   const int block = block_for(source, options);
   const Pattern pattern = find_pattern(matrix.rows, matrix.offsets, matrix.columns, block);
   const sell::RowsToCut rows{Device::cpu(), pattern.offsets.data(), pattern.rows, pattern.offsets.back()};
-  const Shape shape = choose_shape<V>(block, rows, options);
+  Shape shape = choose_shape<V>(block, rows, options);
+  if (!options.has("sigma") && runs_instead_of_order(pattern, shape)) shape.window = 1;
   Part<V> whole = measure_part(matrix, pattern, shape, {});
   if (whole.masked_slices > 0) {
     Split split = split_by_bytes(matrix, pattern, whole);
@@ -123,7 +125,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
   CpuOperator(const MatrixSource<V>& source, const BuildOptions& options)
       : CpuOperatorBase<V>(source.rows(), source.nonzeros()),
         storage_(build_storage(source, options)),
-        offsets_(source.host().offsets) {}
+        offsets_(source.host().offsets),
+        runs_(options.parameter("runs", 1) != 0) {}
 
   void update_values(std::span<const V> csr_values) override {
     for (Part<V>* part : {&storage_.blocks, &storage_.singles})
@@ -142,6 +145,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
     info.bytes = index_bytes + values * sizeof(V);
     info.padding = static_cast<Offset>(values) - this->entries();
     info.numbers = numbers_of(storage_.blocks.shape, storage_.singles.shape, storage_.singles.rows);
+    info.numbers["runs"] = runs_ ? 1 : 0;
+    if (runs_) info.details += ", " + std::to_string(share_in_runs()) + " % of the values in runs";
     return info;
   }
 
@@ -149,6 +154,18 @@ class CpuOperator final : public CpuOperatorBase<V> {
   void multiply(const Product<V>& product) override {
     multiply_part(storage_.blocks, product);
     multiply_part(storage_.singles, product);
+  }
+
+  /// In percent of what is stored.
+  Offset share_in_runs() const {
+    Offset all = 0, found = 0;
+    for (const Part<V>* part : {&storage_.blocks, &storage_.singles})
+      for (const Slice& slice : part->slices) {
+        const Offset values = Offset(slice.width) * part->shape.block * part->shape.block * part->shape.slice_rows;
+        all += values;
+        if (slice.marks & in_runs) found += values;
+      }
+    return 100 * found / std::max<Offset>(1, all);
   }
 
   void multiply_part(const Part<V>& part, const Product<V>& product) const {
@@ -168,6 +185,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
 
   Storage<V> storage_;
   Array<Offset> offsets_;  // shared with the caller's matrix
+  bool runs_;              // are stored where there are some
 };
 
 template <Value V>
@@ -192,6 +210,7 @@ const Format& format() {
         {"sigma1", "sigma of the rows that take fewer bytes outside of blocks; else sigma, or what suits them", 1,
          1 << 24},
         {"t1", "t of these rows; else t, or what suits them", 1, 32, true},
+        {"runs", "on a CPU, 0: slices of alike rows are packed, too, in place of loading x as vectors there", 0, 1},
         padding_parameter()};
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });

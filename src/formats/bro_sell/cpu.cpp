@@ -2,6 +2,7 @@
 #include "core/simd.hpp"
 #include "formats/block_size.hpp"
 #include "formats/bro_sell/bro_sell.hpp"
+#include "formats/bro_sell/cpu_runs.hpp"
 #include "formats/cpu_product.hpp"
 #include "formats/row_vectors.hpp"
 
@@ -14,41 +15,68 @@ constexpr Offset bytes_ahead = 4096;  // of values: asked for early, as in csr
 
 /// A slice while one vector is multiplied with it: C slots side by side.
 template <Index C>
-struct Cursor {
+class Cursor {
+ public:
   const Index* bases;
   const std::uint32_t* more_codes;
   const std::uint32_t* words;
   std::uint32_t codes;
-  Index number = 0;                 // of the next group
+  Index number;                     // of the next group
   Index columns[group_columns][C];  // of the group that was decoded last; column 3 is where the next begins
 
-  /// Decodes the next group. Vectors of four numbers, since this file is compiled without a loop vectoriser.
+  /// Decodes the next group.
   void decode() {
-    using Lanes = simd::Simd<Index>;
-    constexpr Index lanes = static_cast<Index>(Lanes::size());
     if (number % codes_per_word == 0 && number > 0) codes = *more_codes++;
     ++number;
     const std::uint32_t code = codes & 15u;
     codes >>= code_bits;
-    const int width = width_of(code);
-    const std::uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
-    for (Index first = 0; first < C; first += lanes) {
-      Lanes column = simd::load(columns[group_columns - 1] + first);
-      for (int i = 0; i < group_columns; ++i) {
-        column += bases[i];
-        if (code != 0) {
-          Index bits[lanes];
-          for (Index lane = 0; lane < lanes; ++lane) {
-            const Index bit = ((first + lane) * group_columns + i) * width;
-            bits[lane] = static_cast<Index>(words[bit / 32] >> (bit % 32) & mask);
-          }
-          column += simd::load(bits);
-        }
-        simd::store(column, columns[i] + first);
-      }
+    switch (width_of(code)) {
+      case 0:
+        decode_as<0>();
+        break;
+      case 4:
+        decode_as<4>();
+        break;
+      case 8:
+        decode_as<8>();
+        break;
+      case 16:
+        decode_as<16>();
+        break;
+      default:
+        decode_as<32>();
     }
     words += group_words(code, C);
     bases += group_columns;
+  }
+
+ private:
+  /// A group of this width. A slot's four numbers are half a word (width 4), a word (8), two or four.
+  template <int Width>
+  void decode_as() {
+    using Lanes = simd::NativeSimd<Index, C>;
+    constexpr Index lanes = static_cast<Index>(Lanes::size());
+    constexpr Index per_word = Width == 0 ? group_columns : 32 / Width;
+    const auto* const packed = reinterpret_cast<const Index*>(words);
+#pragma GCC unroll 4
+    for (Index first = 0; first < C; first += lanes) {
+      auto column = simd::load_as<Lanes>(columns[group_columns - 1] + first);
+      Lanes bits;
+      if constexpr (Width == 4) bits = simd::load_halves<Lanes>(words, first);
+      if constexpr (Width == 8) bits = simd::load_as<Lanes>(packed + first);
+#pragma GCC unroll 4
+      for (int i = 0; i < group_columns; ++i) {
+        if constexpr (Width == 16 || Width == 32)
+          if (i % per_word == 0)
+            bits = Lanes([&](auto lane) { return packed[((first + lane) * group_columns + i) / per_word]; });
+        column += bases[i];
+        if constexpr (Width == 32)
+          column += bits;
+        else if constexpr (Width > 0)
+          column += bits >> (i % per_word * Width) & ((1 << Width) - 1);
+        simd::store_as(column, columns[i] + first);
+      }
+    }
   }
 };
 
@@ -164,6 +192,33 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
     for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[r][p], sums[r] + p * lanes);
 }
 
+/// One slice of runs with row-major vectors.
+template <int Block, Index C, class Vectors, class V>
+void multiply_runs_rows(const CpuPart<V>& part, const Vectors& vectors, const Slice& slice, Offset first,
+                        Index count) {
+  constexpr int room = Block > 0 ? Block : max_block;
+  const int block = Block > 0 ? Block : part.block;
+  const RunWords runs(slice, part.words + slice.word, block);
+  const V* const values = part.values + slice.value;
+  const Offset own = (part.order ? part.order[first] : first) * block;
+  for (Index i = 0; i < count; ++i) {
+    const Index element = i * block;
+    typename Vectors::Sums sums[room];
+    for (Index run = 0; run < runs.count; ++run) {
+      if (run >= runs.full && !(runs.masks(run)[element / C] >> (element % C) & 1)) continue;
+      const Offset column = own + runs.distance(run) + element;
+      const V* const entry = values + run_value_place(i, run, 0, 0, C, block);
+#pragma GCC unroll 3
+      for (int c = 0; c < block; ++c) {
+        const V* const x = vectors.x(column + c);
+#pragma GCC unroll 3
+        for (int r = 0; r < block; ++r) vectors.add(sums[r], entry[r * C * block + c], x);
+      }
+    }
+    for (int r = 0; r < block; ++r) vectors.store(own + element + r, sums[r]);
+  }
+}
+
 /// One slice with row-major vectors. The sums of a slot are in registers while it takes the columns of a group. Block
 /// is the size of the blocks, or 0 if it is only known in the part.
 template <int Block, Index C, class Vectors, class V>
@@ -241,6 +296,12 @@ void multiply_blocks(const CpuPart<V>& part, const Product<V>& product, int thre
     for (int j = 0; j < product.count; ++j) {
       const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
       for_each_slice(part, piece * slices, slices, [&](const Slice& slice, Offset first, Index count) {
+        if (slice.marks & in_runs) {
+          const Offset row = (part.order ? part.order[first] : first) * B;
+          RunSlice<B, c, V>(slice, part.words + slice.word, part.values + slice.value, x + row)
+              .store(product, row, j, count);
+          return;
+        }
         V sums[B][c];
         multiply_slice<B, c>(part, slice, first, count, x, sums);
         for (Index i = 0; i < count; ++i) {
@@ -264,7 +325,10 @@ void multiply(const CpuPart<V>& part, const Product<V>& product, int threads) {
       simd::for_each_piece(pieces_of(part.slice_count, slices_per_piece), threads, [&](int, Offset piece) {
         for_each_slice(part, piece * slices_per_piece, slices_per_piece,
                        [&](const Slice& slice, Offset first, Index count) {
-                         multiply_slice_rows<block, cpu_slice_rows<V>>(part, vectors, slice, first, count);
+                         if (slice.marks & in_runs)
+                           multiply_runs_rows<block, cpu_slice_rows<V>>(part, vectors, slice, first, count);
+                         else
+                           multiply_slice_rows<block, cpu_slice_rows<V>>(part, vectors, slice, first, count);
                        });
       });
     });

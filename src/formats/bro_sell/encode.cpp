@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/parallel.hpp"
-#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/bro_sell/runs.hpp"
 #include "formats/sell/sell.hpp"
 
 namespace weft::bro_sell {
@@ -156,6 +156,7 @@ Part<V> measure_part(const Csr<V>& matrix, const Pattern& pattern, const Shape& 
     for (Index i = 0; i < c && shape.block > 1; ++i)
       if (in.end[i] > in.begin[i] && has_gaps(matrix, pattern, in.row[i])) slice.marks |= masked;
   });
+  find_runs(pattern, part);
   for (const Slice& slice : part.slices) part.masked_slices += (slice.marks & masked) != 0;
   return part;
 }
@@ -179,7 +180,7 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
     slice.value = value;
     slice.group = group;
     value += Offset(slice.width) * shape.block * shape.block * c;
-    group += static_cast<std::uint32_t>(groups_of(slice.width));
+    if (!(slice.marks & in_runs)) group += static_cast<std::uint32_t>(groups_of(slice.width));
   }
 
   require_sensible(value, 0, matrix.nonzeros(), sizeof(V), options);
@@ -189,6 +190,10 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
   Array<std::uint8_t> codes(group);
   Array<Offset> words(static_cast<std::size_t>(count) + 1);
   for_each_slice(part, pattern, [&](Offset s, Slice& slice, const Slots& in) {
+    if (slice.marks & in_runs) {
+      words[s] = words_of_runs(slice, shape.block);
+      return;
+    }
     words[s] = word_layout(slice.width, slice.marks, c, shape.block).groups;
     for (Index g = 0; g < groups_of(slice.width); ++g) {
       const std::size_t number = slice.group + static_cast<std::size_t>(g);
@@ -212,6 +217,13 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
   for_each_slice(part, pattern, [&](Offset s, Slice& slice, const Slots& in) {
     slice.word = words[s];
     std::uint32_t* const to = part.words.data() + slice.word;
+    if (slice.marks & in_runs) {
+      RunCut cut;
+      if (slice.marks & repeats) return;
+      cut.find(pattern, in.row[0], static_cast<Index>(std::min<Offset>(c, part.rows - s * c)), c);
+      write_runs(cut, shape.block, c, to);
+      return;
+    }
     const WordLayout layout = word_layout(slice.width, slice.marks, c, shape.block);
     if (slice.marks & ragged)
       for (Index i = 0; i < c; ++i) to[layout.lengths + i] = static_cast<std::uint32_t>(in.length(i));
@@ -225,6 +237,9 @@ void finish_part(const Csr<V>& matrix, const Pattern& pattern, Part<V>& part, co
       place += group_words(codes[number], c);
     }
   });
+
+  for (Offset s = 0; s < count; ++s)
+    if (part.slices[s].marks & repeats) part.slices[s].word = part.slices[s - 1].word;
 
   // 4. The values.
   part.values = Array<V>(static_cast<std::size_t>(value));

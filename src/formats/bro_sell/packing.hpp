@@ -34,12 +34,16 @@ struct alignas(16) Slice {
   std::uint32_t group = 0;  ///< the number of its first group
   Index width = 0;          ///< columns (of blocks) of its longest slot
   std::uint32_t codes = 0;  ///< those of its first eight groups, from the lowest bits
-  std::uint32_t marks = 0;  ///< `ragged`, `masked` and `wide`
+  std::uint32_t marks = 0;  ///< `ragged`, `masked` and `wide`, or `in_runs` and `repeats`
   bool operator==(const Slice&) const = default;
 };
 inline constexpr std::uint32_t ragged = 1;  ///< slots differ in length
 inline constexpr std::uint32_t masked = 2;  ///< some blocks are not full
 inline constexpr std::uint32_t wide = 4;    ///< a group has a width of 32 bits
+/// Only on a CPU: a slice of block rows that follow each other, and whose blocks are stored by their distances from the
+/// diagonal. It has no groups and no lengths; `width` is the number of runs, `codes` that of the full ones among them.
+inline constexpr std::uint32_t in_runs = 8;
+inline constexpr std::uint32_t repeats = 16;  ///< and its words are those of the slice before it
 
 /// A slice's words are, one after the other:
 /// 1. the codes of groups after the eighth, eight per word,
@@ -61,6 +65,35 @@ WEFT_HOST_DEVICE constexpr WordLayout word_layout(Index width, std::uint32_t mar
   layout.masks = layout.lengths + (marks & ragged ? slice_rows : 0);
   layout.groups = layout.masks + (marks & masked ? static_cast<Offset>(slice_rows) * width * mask_words(block) : 0);
   return layout;
+}
+
+/// A slice in runs has these words instead:
+/// 1. for each run, how far what it needs of x is from the first slot's own place there: the distance in columns; full
+///    runs, in which every slot has a block, come first, then partial ones, both by ascending distance,
+/// 2. for each partial run b pieces of C bits, one word each: bit j of piece p is set if element p * C + j of the run's
+///    C * b elements of x is that of a slot that has a block.
+struct RunWords {
+  const std::uint32_t* words;
+  Index full, count;
+  int block;
+
+  WEFT_HOST_DEVICE constexpr RunWords(const Slice& slice, const std::uint32_t* of_slice, int b)
+      : words(of_slice), full(static_cast<Index>(slice.codes)), count(slice.width), block(b) {}
+  WEFT_HOST_DEVICE constexpr Index distance(Index run) const { return static_cast<Index>(words[run]); }
+  WEFT_HOST_DEVICE constexpr const std::uint32_t* masks(Index run) const {
+    return words + count + static_cast<Offset>(run - full) * block;
+  }
+};
+WEFT_HOST_DEVICE constexpr Offset words_of_runs(const Slice& slice, int block) {
+  return slice.marks & repeats
+             ? 0
+             : slice.width + static_cast<Offset>(slice.width - static_cast<Index>(slice.codes)) * block;
+}
+/// Where it keeps entry (row, column) of the block of slot i in one of its runs: like x, so that nothing need be moved
+/// between lanes.
+WEFT_HOST_DEVICE constexpr Offset run_value_place(Index slot, Index run, int row, int column, Index slice_rows,
+                                                  int block) {
+  return ((static_cast<Offset>(run) * block + row) * slice_rows + slot) * block + column;
 }
 
 /// Bytes of a slice, its own and in the arrays; `words` are all of its words.

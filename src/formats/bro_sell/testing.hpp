@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/bro_sell/runs.hpp"
 
 // Matrices for tests of bro-sell, and a slow decoder that follows the words of packing.hpp.
 namespace weft::bro_sell::test {
@@ -44,6 +44,29 @@ inline Csr<double> blocky(int b, Index block_rows, Index block_cols, int most, i
       for (int r = 0; r < b; ++r)
         for (int c = 0; c < b; ++c)
           if (below(100) >= missing) rows[static_cast<std::size_t>(row * b + r)].insert(column * b + c);
+    }
+  }
+  return matrix_of(block_rows * b, block_cols * b, rows);
+}
+
+/// Block rows that have blocks at these distances from the diagonal, but for one of so many stretches of rows: runs
+/// that begin and end anywhere.
+inline Csr<double> banded(int b, Index block_rows, Index block_cols, const std::vector<Index>& distances, int one_in,
+                          unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::set<Index>> rows(static_cast<std::size_t>(block_rows * b));
+  for (const Index distance : distances) {
+    Index left = 0;  // of a stretch
+    bool is_there = true;
+    for (Index row = 0; row < block_rows; ++row, --left) {
+      if (left == 0) {
+        left = 1 + static_cast<Index>(random() % 30);
+        is_there = one_in == 0 || random() % static_cast<unsigned>(one_in) != 0;
+      }
+      const Index column = row + distance;
+      if (!is_there || column < 0 || column >= block_cols) continue;
+      for (int r = 0; r < b; ++r)
+        for (int c = 0; c < b; ++c) rows[static_cast<std::size_t>(row * b + r)].insert(column * b + c);
     }
   }
   return matrix_of(block_rows * b, block_cols * b, rows);
@@ -87,6 +110,14 @@ inline std::vector<std::pair<std::string, Csr<double>>> awkward() {
     add(size + " blocks with a few gaps", blocky(b, 67, 67, 9, 3, static_cast<unsigned>(10 + b)));
     add(size + " blocks that are hardly any", blocky(b, 40, 40, 5, 60, static_cast<unsigned>(20 + b)));
   }
+  for (int b = 1; b <= 6; ++b) {
+    const std::string size = std::to_string(b) + " x " + std::to_string(b) + " blocks, ";
+    const std::vector<Index> distances{-17, -3, -1, 0, 1, 2, 9, 10, 30};
+    const auto seed = static_cast<unsigned>(30 + b);
+    add(size + "bands", banded(b, 133, 133, distances, 0, seed));
+    add(size + "bands with holes", banded(b, 133, 131, distances, 9, seed));
+    add(size + "bands that are mostly holes", banded(b, 91, 140, distances, 2, seed));
+  }
   Csr<double> mixed = blocky(3, 200, 200, 6, 0, 7);  // half of the rows have lost what makes them blocks
   std::vector<std::set<Index>> halves(600);
   for (Index r = 0; r < 600; ++r)
@@ -94,6 +125,44 @@ inline std::vector<std::pair<std::string, Csr<double>>> awkward() {
       if (r < 300 || i % 3 == 0) halves[static_cast<std::size_t>(r)].insert(mixed.columns[i]);
   add("blocks in some rows", matrix_of(600, 600, halves));
   return matrices;
+}
+
+/// The same for a slice in runs.
+template <class V>
+void decode_runs(const Part<V>& part, Offset s, std::map<std::pair<Index, Index>, V>& entries) {
+  const Slice& slice = part.slices[s];
+  const Index c = part.shape.slice_rows;
+  const int b = part.shape.block;
+  ASSERT_EQ(slice.marks & ~repeats, in_runs);
+  const RunWords runs(slice, part.words.data() + slice.word, b);
+  ASSERT_LE(runs.full, runs.count);
+  for (Index k = 0; k < runs.count; ++k) {
+    if (k != 0 && k != runs.full) {
+      ASSERT_LT(runs.distance(k - 1), runs.distance(k));
+    }
+    ASSERT_EQ(runs.distance(k) % b, 0);
+    for (Index i = 0; i < c; ++i) {
+      int bits = k < runs.full ? b : 0;  // of this slot
+      for (int e = 0; e < b && k >= runs.full; ++e) bits += runs.masks(k)[(i * b + e) / c] >> ((i * b + e) % c) & 1u;
+      const bool is_there = bits > 0;
+      ASSERT_TRUE(bits == 0 || bits == b);
+      ASSERT_TRUE(!is_there || s * c + i < part.rows);
+      const Offset place = s * c + i;
+      const Index row = !is_there ? 0 : part.order.empty() ? static_cast<Index>(place) : part.order[place];
+      if (is_there && i > 0) {
+        ASSERT_TRUE(part.order.empty() || row == part.order[place - 1] + 1);
+      }
+      for (int e = 0; e < b * b; ++e) {
+        const V value = part.values[slice.value + run_value_place(i, k, e / b, e % b, c, b)];
+        if (!is_there) {
+          ASSERT_EQ(value, V(0));
+          continue;
+        }
+        const std::pair<Index, Index> key(row * b + e / b, row * b + runs.distance(k) + e % b);
+        ASSERT_TRUE(entries.emplace(key, value).second) << "twice: row " << key.first << " column " << key.second;
+      }
+    }
+  }
 }
 
 /// Entry (row, column) -> value, as a part holds it. Fails where it holds what it should not.
@@ -104,6 +173,12 @@ void decode(const Part<V>& part, std::map<std::pair<Index, Index>, V>& entries) 
   for (Offset slot = 0; slot < static_cast<Offset>(part.slices.size()) * c; ++slot) {
     const Slice& slice = part.slices[slot / c];
     const auto i = static_cast<Index>(slot % c);
+    if (slice.marks & in_runs) {
+      if (i == 0) {
+        ASSERT_NO_FATAL_FAILURE(decode_runs(part, slot / c, entries));
+      }
+      continue;
+    }
     const std::uint32_t* const words = part.words.data() + slice.word;
     const WordLayout layout = word_layout(slice.width, slice.marks, c, b);
     const Index length = slice.marks & ragged ? static_cast<Index>(words[layout.lengths + i]) : slice.width;

@@ -4,11 +4,35 @@
 
 #include "core/parallel.hpp"
 #include "facts/blocks.hpp"
-#include "formats/bro_sell/bro_sell.hpp"
+#include "formats/bro_sell/runs.hpp"
 
 namespace weft::bro_sell {
 
 constexpr Index slots_at_once = 1024;  // of a parallel loop
+
+namespace {
+
+/// The values of one slice in runs.
+template <Value V>
+void place_runs(const Part<V>& part, Offset s, const Array<Offset>& offsets, std::span<const V> csr_values, V* to) {
+  const Slice& slice = part.slices[s];
+  const Index c = part.shape.slice_rows;
+  const int b = part.shape.block;
+  std::fill_n(to, Offset(slice.width) * b * b * c, V(0));
+  for (Index i = 0; i < std::min<Offset>(c, part.rows - s * c); ++i) {
+    const Offset place = s * c + i;
+    const Index row = part.order.empty() ? static_cast<Index>(place) : part.order[place];
+    Offset next[max_block] = {};
+    for (int r = 0; r < b; ++r) next[r] = offsets[Offset(row) * b + r];
+    for_each_step(slice, part.words.data() + slice.word, b, c, i, [&](Index run) {
+      for (int r = 0; r < b; ++r)
+        for (int column = 0; column < b; ++column)
+          to[run_value_place(i, run, r, column, c, b)] = csr_values[static_cast<std::size_t>(next[r]++)];
+    });
+  }
+}
+
+}  // namespace
 
 template <Value V>
 void place_values(const Part<V>& part, const Array<Offset>& offsets, std::span<const V> csr_values, V* values) {
@@ -17,6 +41,7 @@ void place_values(const Part<V>& part, const Array<Offset>& offsets, std::span<c
   const int b = shape.block, entries = b * b;
   parallel_for(static_cast<Offset>(part.slices.size()), std::max(1, slots_at_once / c), [&](Offset s) {
     const Slice& slice = part.slices[s];
+    if (slice.marks & in_runs) return place_runs(part, s, offsets, csr_values, values + slice.value);
     const std::uint32_t* const words = part.words.data() + slice.word;
     const WordLayout layout = word_layout(slice.width, slice.marks, c, b);
     const auto length = [&](Index i) {

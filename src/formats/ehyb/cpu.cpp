@@ -12,37 +12,67 @@ namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
 constexpr Offset bytes_ahead = 4096;  // of values: asked for early, as in csr
 
-/// The sums of the rows of one slice with the vector that `cache` holds.
-template <int B, Index C, class V>
-inline void multiply_slice(const CpuView<V>& view, const Slice& slice, const V* cache, V (&sums)[B][C]) {
-  using Lanes = std::conditional_t<B == 1, simd::Simd<V>, simd::WideSimd<V>>;
+/// Adds columns of a slice to its sums. Runs: their slots' places in the cache, whose planes are `plane` apart, follow
+/// each other.
+template <bool Runs, int B, Index C, class V>
+inline void add_columns(const V* values, const std::uint16_t* columns, Index count, const V* cache, Offset plane,
+                        V (&sums)[B][C]) {
+  // Filling a wide register from single places pays where it is used several times.
+  using Lanes = std::conditional_t<Runs || B != 1, simd::NativeSimd<V, C>, simd::Simd<V>>;
   constexpr Index lanes = static_cast<Index>(Lanes::size());
   constexpr Index groups = C / lanes;
-  const V* values = view.values + slice.entry * (B * B);
-  const std::uint16_t* columns = view.columns + slice.entry;
   Lanes running[B][groups];
 #pragma GCC unroll 8
   for (int r = 0; r < B; ++r)
 #pragma GCC unroll 8
-    for (Index g = 0; g < groups; ++g) running[r][g] = 0;
-  for (Index k = 0; k < slice.width; ++k, columns += C, values += B * B * C) {
+    for (Index g = 0; g < groups; ++g) running[r][g] = simd::load_as<Lanes>(sums[r] + g * lanes);
+  for (Index k = 0; k < count; ++k, columns += C, values += B * B * C) {
     __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
 #pragma GCC unroll 8
-    for (Index g = 0; g < groups; ++g) {
-      Lanes x[B];
+    for (Index g = 0; g < groups; ++g)
 #pragma GCC unroll 8
-      for (int c = 0; c < B; ++c)
-        x[c] = Lanes([&](auto lane) { return cache[static_cast<Offset>(columns[g * lanes + lane]) * B + c]; });
+      for (int c = 0; c < B; ++c) {
+        const V* const from = cache + c * plane;
+        Lanes x;
+        if constexpr (Runs)
+          x = simd::load_as<Lanes>(from + columns[0] + g * lanes);
+        else
+          x = Lanes([&](auto lane) { return from[columns[g * lanes + lane]]; });
 #pragma GCC unroll 8
-      for (int r = 0; r < B; ++r)
-#pragma GCC unroll 8
-        for (int c = 0; c < B; ++c) running[r][g] += simd::load_as<Lanes>(values + (r * B + c) * C + g * lanes) * x[c];
-    }
+        for (int r = 0; r < B; ++r) running[r][g] += simd::load_as<Lanes>(values + (r * B + c) * C + g * lanes) * x;
+      }
   }
 #pragma GCC unroll 8
   for (int r = 0; r < B; ++r)
 #pragma GCC unroll 8
     for (Index g = 0; g < groups; ++g) simd::store_as(running[r][g], sums[r] + g * lanes);
+}
+
+/// The sums of the rows of one slice with the vector that `cache` holds, whose planes are `plane` apart.
+template <int B, Index C, class V>
+inline void multiply_slice(const CpuView<V>& view, const Slice& slice, const V* cache, Offset plane, V (&sums)[B][C]) {
+  const V* values = view.values + slice.entry * (B * B);
+  const std::uint16_t* columns = view.columns + slice.entry;
+  Offset bit = slice.entry / C;
+  for (int r = 0; r < B; ++r)
+    for (Index i = 0; i < C; ++i) sums[r][i] = 0;
+  for (Index left = slice.width; left > 0;) {
+    // The columns that are like the next one, as far as a word knows.
+    std::uint32_t word = view.runs[bit / 32] >> (bit % 32);
+    const bool run = word & 1;
+    if (run) word = ~word;
+    Index count = static_cast<Index>(32 - bit % 32);
+    if (word != 0 && __builtin_ctz(word) < count) count = __builtin_ctz(word);
+    if (count > left) count = left;
+    if (run)
+      add_columns<true, B, C>(values, columns, count, cache, plane, sums);
+    else
+      add_columns<false, B, C>(values, columns, count, cache, plane, sums);
+    values += static_cast<Offset>(count) * (B * B * C);
+    columns += static_cast<Offset>(count) * C;
+    bit += count;
+    left -= count;
+  }
 }
 
 template <int B, class V>
@@ -52,14 +82,16 @@ void multiply_part(const CpuView<V>& view, const Product<V>& product, Index part
   const Offset count = view.cache_begin[part + 1] - view.cache_begin[part];
   for (int j = 0; j < product.count; ++j) {
     const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
+    // A plane for each column of a block, so that neighbours in one are neighbours in a vector.
+    const Offset plane = count + 1;
     for (Offset i = 0; i < count; ++i)
-      for (int k = 0; k < B; ++k) cache[i * B + k] = x[static_cast<Offset>(cached[i]) * B + k];
-    for (int k = 0; k < B; ++k) cache[count * B + k] = 0;
+      for (int k = 0; k < B; ++k) cache[k * plane + i] = x[static_cast<Offset>(cached[i]) * B + k];
+    for (int k = 0; k < B; ++k) cache[k * plane + count] = 0;
     const V* const extra = view.extra_sums + j * view.pieces;
     for (Index s = view.slice_begin[part]; s < view.slice_begin[part + 1]; ++s) {
       const Slice& slice = view.slices[s];
       V sums[B][c];
-      multiply_slice<B, c>(view, slice, cache, sums);
+      multiply_slice<B, c>(view, slice, cache, plane, sums);
       const Index first = view.row_begin[part] + (s - view.slice_begin[part]) * c;
       const Index rows = view.row_begin[part + 1] - first < c ? view.row_begin[part + 1] - first : c;
       for (Index i = 0; i < rows; ++i) {

@@ -208,6 +208,11 @@ Csr<V> decode(const Storage<V>& storage);
 template <Value V>
 void find_positions(const Csr<V>& matrix, Storage<V>& storage);
 
+/// A bit for each column of a slice, for a CPU: set where its slots' places in the cache follow each other, so that x
+/// is loaded as a vector. Bit entry / C + k belongs to column k of a slice; one more word follows. The place after the
+/// last holds 0 and counts as any other.
+Array<std::uint32_t> find_runs(const Array<std::uint16_t>& columns, Index slice_rows);
+
 /// What takes the place of `cached` and the extra part's columns in a product whose vectors are in the format's own
 /// order. A matrix that is not square keeps its columns: then both are empty.
 struct OwnOrder {
@@ -230,6 +235,7 @@ struct CpuView {
   const Index* slice_begin = nullptr;
   const Slice* slices = nullptr;
   const std::uint16_t* columns = nullptr;
+  const std::uint32_t* runs = nullptr;  ///< see find_runs
   const V* values = nullptr;
   const Range* ranges = nullptr;
   const V* extra_sums = nullptr;  ///< of a product's vectors, one after the other; max_row_major_vectors per piece

@@ -5,6 +5,7 @@
 #include <weft/plan.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -341,6 +342,51 @@ void expect_products(Device device) {
     for (const Parameters& parameters : choices)
       ASSERT_NO_FATAL_FAILURE(expect_product(device, matrix, "ehyb:padding=1000000" + words(parameters), 1));
     ASSERT_NO_FATAL_FAILURE(expect_product(device, matrix, "ehyb:padding=1000000:cache=50", 5));
+  }
+}
+
+TEST(Ehyb, RunsAreColumnsWhosePlacesFollowEachOther) {
+  Array<std::uint16_t> columns(4 * 70, 0);
+  const auto set = [&](Index k, std::array<std::uint16_t, 4> places) {
+    std::ranges::copy(places, columns.begin() + 4 * k);
+  };
+  set(0, {1, 2, 3, 4});
+  set(1, {5, 6, 7, 9});
+  set(31, {65532, 65533, 65534, 65535});
+  set(32, {65535, 0, 1, 2});
+  set(33, {4, 3, 2, 1});
+  set(69, {9, 10, 11, 12});
+  EXPECT_THAT(find_runs(columns, 4), ::testing::ElementsAre(0x80000001u, 0u, 0x20u, 0u));
+  EXPECT_THAT(find_runs({}, 4), ::testing::ElementsAre(0u));
+}
+
+template <Value V>
+void expect_products_with_every_instruction_set(const std::string& format) {
+  const Isa before = isa();
+  for (auto& [name, matrix] : awkward()) {
+    if (matrix.cols > 2000000) continue;  // x would be large
+    Array<V> values(matrix.values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<V>(matrix.values[i]);
+    const Csr<V> own{matrix.rows, matrix.cols, matrix.offsets, matrix.columns, std::move(values)};
+    std::vector<V> x(static_cast<std::size_t>(own.cols)), y(static_cast<std::size_t>(own.rows), V(3)), expected(y);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<V>(i % 5) - V(2);
+    reference_apply<V>(Op::none, V(2), own, x, V(-1), expected);
+    const Plan<V> planned = plan(own, {.format = format});
+    for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+      if (!isa_available(isa)) continue;
+      set_isa(isa);
+      std::vector<V> result = y;
+      planned.apply(x, result, V(2), V(-1));
+      EXPECT_EQ(result, expected) << name << ", " << format << ", " << to_string(isa);  // small whole numbers
+    }
+  }
+  set_isa(before);
+}
+
+TEST(Ehyb, EveryInstructionSetMultiplies) {
+  for (const char* choice : {"", ":parts=5", ":block=1", ":block=3:cache=64"}) {
+    expect_products_with_every_instruction_set<double>("ehyb:padding=1000000" + std::string(choice));
+    expect_products_with_every_instruction_set<float>("ehyb:padding=1000000" + std::string(choice));
   }
 }
 

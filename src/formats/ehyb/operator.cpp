@@ -45,6 +45,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
         offsets_(matrix.offsets),
         columns_(matrix.columns),
         storage_(std::move(storage)),
+        runs_(find_runs(storage_.columns, cpu_slice_rows<V>)),
         max_threads_(threads()) {
     constexpr Offset line = 64 / sizeof(V);  // no cache line for two threads
     cache_stride_ = ((Offset(storage_.max_cached) + 1) * storage_.shape.block + line - 1) / line * line;
@@ -81,7 +82,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
     OperatorInfo info;
     info.details = describe(storage_.shape, storage_.caches.parts(), storage_.max_cached,
                             static_cast<Offset>(storage_.caches.cached.size()), extra_entries, this->entries());
-    info.bytes = bytes_of(storage_);
+    info.bytes = bytes_of(storage_) + runs_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size() + extra.values.size()) - this->entries();
     info.numbers = numbers_of(storage_.shape);
     return info;
@@ -117,6 +118,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
                                              .slice_begin = storage_.slice_begin.data(),
                                              .slices = storage_.slices.data(),
                                              .columns = storage_.columns.data(),
+                                             .runs = runs_.data(),
                                              .values = storage_.values.data(),
                                              .ranges = extra.ranges.data(),
                                              .extra_sums = extra_sums_.data(),
@@ -127,6 +129,7 @@ class CpuOperator final : public CpuOperatorBase<V> {
   Array<Offset> offsets_;  // these and the columns are shared with the matrix: new values are placed by them
   Array<Index> columns_;
   Storage<V> storage_;
+  Array<std::uint32_t> runs_;
   OwnOrder own_;  // once requested
   int max_threads_;
   Offset cache_stride_ = 0;

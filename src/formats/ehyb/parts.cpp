@@ -102,6 +102,7 @@ std::map<std::string, std::int64_t> numbers_of(const Shape& shape) {
 template <class V>
 Limits cpu_limits() {
   Limits limits;
+  limits.multiprocessors = 8;       // whatever the machine has: parts are handed out to threads
   limits.cache_bytes = 256 * 1024;  // leaves room for the matrix in a second-level cache of today
   limits.slice_rows = cpu_slice_rows<V>;
   limits.pack = limits.value_pack = 1;
