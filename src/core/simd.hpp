@@ -165,7 +165,8 @@ inline Lanes load_halves(const std::uint32_t* words, std::int32_t first) {
   const char* const from = reinterpret_cast<const char*>(words) + 2 * first;
 #ifdef __AVX512F__
   if constexpr (Lanes::size() == 16)
-    return Lanes(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+    // Not the form without a mask, of which GCC warns that it leaves lanes uninitialized.
+    return Lanes(_mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
   else
 #endif
       if constexpr (Lanes::size() == 8)

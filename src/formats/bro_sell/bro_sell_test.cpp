@@ -187,7 +187,7 @@ void expect_only_entries_meet_x(const std::string& format) {
       if (!isa_available(isa)) continue;
       set_isa(isa);
       std::vector<V> result = y;
-      plan(own, {.format = format}).apply(x, result, V(2), V(-1));
+      plan(own, {.format = format}).apply(Op::none, V(2), x, V(-1), result);
       EXPECT_EQ(result, expected) << name << ", " << format << ", " << to_string(isa);  // small whole numbers
     }
   }

@@ -14,6 +14,9 @@ constexpr PerWidth<Costs> gpu_costs{
 constexpr PerWidth<Costs> cpu_costs{.f32 = {.stream = 0.95, .slot = 1.2, .start = 15},
                                     .f64 = {.stream = 0.95, .slot = 1.4, .start = 15}};
 constexpr int min_cpu_block = 3;
+// What a block in a run takes of one that is gathered: by instructions, and not fitted (bench/NOTES.md). Rows of
+// entries tell how many blocks are.
+constexpr double run_share = 0.4;
 
 }  // namespace
 
@@ -36,6 +39,7 @@ std::vector<Prediction> predict(const Outlook& outlook) {
   Work work;
   work.bytes = stored + outlook.vector_bytes();
   work.slots = places / block;
+  if (cpu) work.slots *= 1 - (1 - run_share) * outlook.access().in_runs;
   work.rows = outlook.rows().rows;
   work.chain = cpu ? 0 : slices.longest / block;
   fetch_by_rows(outlook, work);

@@ -376,7 +376,7 @@ void expect_products_with_every_instruction_set(const std::string& format) {
       if (!isa_available(isa)) continue;
       set_isa(isa);
       std::vector<V> result = y;
-      planned.apply(x, result, V(2), V(-1));
+      planned.apply(Op::none, V(2), x, V(-1), result);
       EXPECT_EQ(result, expected) << name << ", " << format << ", " << to_string(isa);  // small whole numbers
     }
   }

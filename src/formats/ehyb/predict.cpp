@@ -18,6 +18,9 @@ constexpr PerWidth<Costs> cpu_costs{.f32 = {.stream = 0.9, .slot = 1.6, .row = 2
                                     .f64 = {.stream = 1.1, .slot = 2.1, .row = 2.9, .turn = 3.1, .start = 5}};
 constexpr PerWidth<Costs> cpu_block_costs{.f32 = {.stream = 0.9, .slot = 1.6, .row = 3.7, .start = 15},
                                           .f64 = {.stream = 0.9, .slot = 1, .row = 5.3, .start = 15}};
+// What an entry, or block, takes whose x is loaded with that of its neighbours: by instructions, and not fitted. Parts
+// cut some of the matrix's runs (bench/NOTES.md).
+constexpr double run_share = 0.6;
 constexpr double padding = 1.03;
 /// Larger parts are judged by balls of this size: growing larger ones takes milliseconds.
 constexpr Index max_ball_nodes = 8192;
@@ -85,6 +88,7 @@ std::vector<Prediction> predict(const Outlook& outlook) {
     work.slots = places / block;
     work.rows = nodes;
     if (cpu) work.turns = turns_of(rows) / block;
+    if (cpu) work.slots *= 1 - (1 - run_share) * outlook.access().in_runs;
     work.chain = cpu ? 0 : static_cast<double>(rows.longest_row) / block;
     const PerWidth<Costs>& costs = !cpu ? gpu_costs : block >= 3 ? cpu_block_costs : cpu_costs;
     prediction.product_seconds = seconds_for(work, outlook.of(costs), outlook);
