@@ -31,11 +31,11 @@ class Labels {
     const double width = width_of(text);
     for (const auto& [at, base] : std::array<std::pair<double, double>, 6>{{{x + gap, y + 4},
                                                                             {x - gap - width, y + 4},
-                                                                            {x - width / 2, y - gap},
-                                                                            {x - width / 2, y + gap + 9},
+                                                                            {x - width / 2, y - gap - 2},
+                                                                            {x - width / 2, y + gap + 10},
                                                                             {x + gap - 2, y - gap},
                                                                             {x - gap + 2 - width, y - gap}}}) {
-      const Box box{at, base - 9, at + width, base + 2};
+      const Box box{at, base - ascent, at + width, base + descent};
       if (!free(box)) continue;
       taken_.push_back(box);
       return svg::text(at, base, "start", "mark", text);
@@ -46,7 +46,7 @@ class Labels {
   /// At a place of its own; `flush_right`: the text ends there.
   std::string at(double x, double y, bool flush_right, const std::string& text) {
     const double begin = flush_right ? x - width_of(text) : x;
-    const Box box{begin, y - 9, begin + width_of(text), y + 2};
+    const Box box{begin, y - ascent, begin + width_of(text), y + descent};
     if (!free(box)) return {};
     taken_.push_back(box);
     return svg::text(x, y, flush_right ? "end" : "start", "caption", text);
@@ -80,6 +80,7 @@ class Labels {
   struct Box {
     double left, top, right, bottom;
   };
+  static constexpr double ascent = 11, descent = 3.5;
   static constexpr double letter = 6.5;  // units, of 11 pixel letters in the widest of the page's fonts
   static double width_of(const std::string& text) { return letter * static_cast<double>(text.size()); }
 
