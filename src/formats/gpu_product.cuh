@@ -178,11 +178,22 @@ __device__ __forceinline__ V* y_at(const Product<V>& product, Index row, int vec
   return product.y + static_cast<Offset>(row) * static_cast<Offset>(product.y_stride) + vector;
 }
 
+/// alpha sum + beta y, rounded alike in every kernel: which of the two products becomes part of a fused multiply-add is
+/// not left to the compiler.
+template <class V>
+__device__ __forceinline__ V scaled_sum(V alpha, V sum, V beta, V y) {
+#ifdef __CUDA_ARCH__
+  return fma(alpha, sum, beta * y);
+#else
+  return alpha * sum + beta * y;
+#endif
+}
+
 /// y = alpha sum + beta y for one element, not reading y when beta is 0.
 template <class Room = OneVector, class V>
 __device__ void store_sum(const Product<V>& product, Index row, int vector, V sum) {
   V* y = y_at<Room>(product, row, vector);
-  *y = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * *y;
+  *y = product.beta == V(0) ? product.alpha * sum : scaled_sum(product.alpha, sum, product.beta, *y);
 }
 
 /// The same for `Size` neighbours of a row of packed vectors, from `vector` on.
@@ -195,7 +206,7 @@ __device__ __forceinline__ void store_pack_of_sums(const Product<V>& product, In
   if (product.beta != V(0)) {
     const auto before = simt::load_pack<Size>(static_cast<const V*>(y));
     WEFT_UNROLL
-    for (int i = 0; i < Size; ++i) pack[i] = product.alpha * sums[i] + product.beta * before[i];
+    for (int i = 0; i < Size; ++i) pack[i] = scaled_sum(product.alpha, sums[i], product.beta, V(before[i]));
   }
   simt::store_pack(y, pack);
 }

@@ -93,7 +93,7 @@ Shape choose_cpu_shape(const MatrixSource<V>& source, const BuildOptions& option
       sorting = finer;
     }
   }
-  shape.window = sorting.window;
+  shape.window = std::min(sorting.window, std::max<Index>(1, rows.rows));
   shape.hubs = sorting.hubs;
   return shape;
 }
