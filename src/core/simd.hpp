@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <experimental/simd>
+#include <type_traits>
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -66,6 +67,47 @@ inline Lanes load_as(const V* from) {
 template <class Lanes, class V>
 inline void store_as(const Lanes& lanes, V* to) {
   lanes.copy_to(to, std::experimental::element_aligned);
+}
+
+/// a b + c, rounded once where the CPU can. Where a sum of two products is meant, that is not left to the compiler: it
+/// would choose one or the other of them for each kernel, and bits would depend on the instruction set.
+template <class V>
+  requires std::is_floating_point_v<V>
+inline V multiply_add(V a, V b, V c) {
+#ifdef __FMA__
+  if constexpr (sizeof(V) == 8)
+    return __builtin_fma(a, b, c);
+  else
+    return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+template <class Lanes>
+  requires(!std::is_floating_point_v<Lanes>)
+inline Lanes multiply_add(const Lanes& a, const Lanes& b, const Lanes& c) {
+#ifdef __FMA__
+  if constexpr (std::experimental::is_simd_v<Lanes>) {
+    using V = typename Lanes::value_type;
+    [[maybe_unused]] constexpr std::size_t bytes = Lanes::size() * sizeof(V);
+    if constexpr (Lanes::size() == 1) return Lanes(multiply_add<V>(a[0], b[0], c[0]));
+#ifdef __AVX512F__
+    if constexpr (bytes == 64 && sizeof(V) == 8)
+      return Lanes(_mm512_fmadd_pd(static_cast<__m512d>(a), static_cast<__m512d>(b), static_cast<__m512d>(c)));
+    if constexpr (bytes == 64 && sizeof(V) == 4)
+      return Lanes(_mm512_fmadd_ps(static_cast<__m512>(a), static_cast<__m512>(b), static_cast<__m512>(c)));
+#endif
+    if constexpr (bytes == 32 && sizeof(V) == 8)
+      return Lanes(_mm256_fmadd_pd(static_cast<__m256d>(a), static_cast<__m256d>(b), static_cast<__m256d>(c)));
+    if constexpr (bytes == 32 && sizeof(V) == 4)
+      return Lanes(_mm256_fmadd_ps(static_cast<__m256>(a), static_cast<__m256>(b), static_cast<__m256>(c)));
+    if constexpr (bytes == 16 && sizeof(V) == 8 && Lanes::size() > 1)
+      return Lanes(_mm_fmadd_pd(static_cast<__m128d>(a), static_cast<__m128d>(b), static_cast<__m128d>(c)));
+    if constexpr (bytes == 16 && sizeof(V) == 4)
+      return Lanes(_mm_fmadd_ps(static_cast<__m128>(a), static_cast<__m128>(b), static_cast<__m128>(c)));
+  }
+#endif
+  return a * b + c;
 }
 
 /// x[columns[0]], x[columns[1]], ... in a vector of 32 bytes. Products of a matrix in a cache wait for loads, two for

@@ -1,6 +1,7 @@
 #pragma once
 #include <type_traits>
 
+#include "core/simd.hpp"
 #include "core/team.hpp"
 #include "formats/operator.hpp"
 
@@ -12,7 +13,7 @@ template <class V>
 inline void store_sum(const Product<V>& product, Offset row, int vector, V sum) {
   // Not Product::y_of: a function of another namespace might be kept with this file's instructions.
   V& y = product.y[static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row)];
-  y = product.beta == V(0) ? product.alpha * sum : product.alpha * sum + product.beta * y;
+  y = product.beta == V(0) ? product.alpha * sum : multiply_add<V>(product.alpha, sum, product.beta * y);
 }
 
 /// The same for consecutive elements, the first of them at `row`.
@@ -20,7 +21,8 @@ template <class V>
 inline void store_sums(const Product<V>& product, Offset row, int vector, const V* sums, Index count) {
   V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
   for (Index i = 0; i < count; ++i)
-    y[i] = product.beta == V(0) ? product.alpha * sums[i] : product.alpha * sums[i] + product.beta * y[i];
+    y[i] =
+        product.beta == V(0) ? product.alpha * sums[i] : multiply_add<V>(product.alpha, sums[i], product.beta * y[i]);
 }
 
 /// Calls body(thread, piece) for every piece of 0..pieces, see core/team.hpp.

@@ -82,8 +82,10 @@ class RowVectors {
     Lanes result[Parts];  // parts may share elements of y: all are read before one is written
 #pragma GCC unroll 16
     for (int p = 0; p < Parts; ++p) {
-      result[p] = alpha_ * sums.part[p];
-      if (beta_ != V(0)) result[p] += beta_ * load(y + begin(p));
+      if (beta_ == V(0))
+        result[p] = alpha_ * sums.part[p];
+      else
+        result[p] = multiply_add<Lanes>(Lanes(alpha_), sums.part[p], Lanes(beta_ * load(y + begin(p))));
     }
     put(result, y);
   }

@@ -194,8 +194,7 @@ void multiply_slice(const CpuPart<V>& part, const Slice& slice, Offset first, In
 
 /// One slice of runs with row-major vectors.
 template <int Block, Index C, class Vectors, class V>
-void multiply_runs_rows(const CpuPart<V>& part, const Vectors& vectors, const Slice& slice, Offset first,
-                        Index count) {
+void multiply_runs_rows(const CpuPart<V>& part, const Vectors& vectors, const Slice& slice, Offset first, Index count) {
   constexpr int room = Block > 0 ? Block : max_block;
   const int block = Block > 0 ? Block : part.block;
   const RunWords runs(slice, part.words + slice.word, block);

@@ -265,13 +265,15 @@ __global__ void __launch_bounds__(simt::block_threads, simt::resident_blocks(Min
       sum_blocks<B, Together, false>(follow, values, words, slice.width, length, x, sums);
   }
   WEFT_UNROLL
-  for (int j = 0; j < Room::vectors; ++j) WEFT_UNROLL
-  for (int r = 0; r < B; ++r) {
-    if (j >= product.count) break;
-    for (int distance = 1 << view.thread_bits >> 1; distance > 0; distance /= 2)
-      sums[j][r] += simt::shuffle_xor(simt::full_mask, sums[j][r], distance);
-    if constexpr (Room::reach == Reach::columns)
-      if (live && (slot & ((1 << view.thread_bits) - 1)) == 0) store_sum<Room>(product, row * B + r, j, sums[j][r]);
+  for (int j = 0; j < Room::vectors; ++j) {
+    WEFT_UNROLL
+    for (int r = 0; r < B; ++r) {
+      if (j >= product.count) break;
+      for (int distance = 1 << view.thread_bits >> 1; distance > 0; distance /= 2)
+        sums[j][r] += simt::shuffle_xor(simt::full_mask, sums[j][r], distance);
+      if constexpr (Room::reach == Reach::columns)
+        if (live && (slot & ((1 << view.thread_bits) - 1)) == 0) store_sum<Room>(product, row * B + r, j, sums[j][r]);
+    }
   }
   if constexpr (Room::reach != Reach::columns) {
     if (!live || (slot & ((1 << view.thread_bits) - 1)) != 0) return;

@@ -97,14 +97,14 @@ __global__ void __launch_bounds__(::weft::simt::block_threads,
     }
     load(k + batch);  // on its way while these are added
     WEFT_UNROLL
-    for (int u = 0; u < batch; ++u) {
+    for (int u = 0; u < batch; ++u) {  // NOLINT(bugprone-infinite-loop)
       if (k + u >= entries) break;
-      while (row_end == k + u) finish_row();
+      while (row_end == k + u) finish_row();  // NOLINT(bugprone-infinite-loop): it changes row_end
       WEFT_UNROLL
       for (int i = 0; i < PerLane; ++i) sums[i] += these[u] * factor[u][i];
     }
   }
-  while (row < last) finish_row();
+  while (row < last) finish_row();  // NOLINT(bugprone-infinite-loop): it changes row
 
   const bool open = row < matrix.rows && entries > 0 && static_cast<Offset>(matrix.offsets[row]) < begin + entries;
   if (vector == 0) carries.rows[share] = open ? row : -1;

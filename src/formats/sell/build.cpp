@@ -30,10 +30,11 @@ class CpuOperator final : public CpuOperatorBase<V> {
     info.bytes = storage_.bytes();
     info.padding = static_cast<Offset>(storage_.values.size()) - this->entries();
     info.numbers = numbers_of(storage_.shape);
-    if (storage_.shape.hubs > 0)
-      info.details += ", rows of more than " + std::to_string(storage_.shape.hubs) + " entries first";
     info.numbers["runs"] = storage_.shape.runs ? 1 : 0;
-    info.numbers["hubs"] = storage_.shape.hubs;
+    if (storage_.shape.hubs > 0) {
+      info.details += ", rows of more than " + std::to_string(storage_.shape.hubs) + " entries first";
+      info.numbers["hubs"] = storage_.shape.hubs;
+    }
     return info;
   }
 

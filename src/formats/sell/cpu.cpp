@@ -78,9 +78,13 @@ inline void store_whole_slice(const Product<V>& product, Offset row, int vector,
   V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
 #pragma GCC unroll 16
   for (Index p = 0; p < S::parts; ++p) {
-    auto sum = sums.of(p) * product.alpha;
-    if (product.beta != V(0)) sum += simd::load_as<typename S::Lanes>(y + p * S::lanes) * product.beta;
-    simd::store_as(sum, y + p * S::lanes);
+    using Lanes = typename S::Lanes;
+    const Lanes sum = sums.of(p), alpha = product.alpha;
+    V* const to = y + p * S::lanes;
+    if (product.beta == V(0))
+      simd::store_as(Lanes(sum * alpha), to);
+    else
+      simd::store_as(simd::multiply_add<Lanes>(alpha, sum, simd::load_as<Lanes>(to) * product.beta), to);
   }
 }
 
