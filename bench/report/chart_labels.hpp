@@ -52,28 +52,33 @@ class Labels {
     return svg::text(x, y, flush_right ? "end" : "start", "caption", text);
   }
 
-  /// On the upper side of a straight line, at the first free place from its beginning on.
+  /// Above a straight line, or else below it, at the first free place from its beginning on; where nothing is free, at
+  /// its beginning: a line without a name means nothing. Only a line that is too short has none.
   std::string along(double x1, double y1, double x2, double y2, const std::string& text) {
     const double length = std::hypot(x2 - x1, y2 - y1), width = width_of(text);
     if (!(length > width + 8)) return {};
     const double across = (x2 - x1) / length, down = (y2 - y1) / length;
-    for (double begin = 4; begin + width + 4 <= length; begin += 6) {
-      // A turned text is as many small boxes as it has letters, each a little above the line.
-      std::vector<Box> boxes;
-      for (double at = begin; at <= begin + width; at += letter) {
-        const double x = x1 + across * at + down * 8, y = y1 + down * at - across * 8;
-        boxes.push_back({x - 5, y - 5, x + 5, y + 5});
-      }
-      bool fits = true;
-      for (const Box& box : boxes) fits = fits && free(box);
-      if (!fits) continue;
-      taken_.insert(taken_.end(), boxes.begin(), boxes.end());
-      const double x = x1 + across * begin + down * 4, y = y1 + down * begin - across * 4;
-      return "<g transform=\"translate(" + svg::number(x) + " " + svg::number(y) + ") rotate(" +
+    const auto draw = [&](double begin, double off) {
+      return "<g transform=\"translate(" + svg::number(x1 + across * begin - down * off) + " " +
+             svg::number(y1 + down * begin + across * off) + ") rotate(" +
              svg::number(std::atan2(down, across) * 57.29577951308232) + ")\">" +
              svg::text(0, 0, "start", "mark", text) + "</g>\n";
-    }
-    return {};
+    };
+    for (const double off : {-4.0, 13.0})
+      for (double begin = 4; begin + width + 4 <= length; begin += 6) {
+        // A turned text is as many small boxes as it has letters, around the middle of their height.
+        std::vector<Box> boxes;
+        for (double at = begin; at <= begin + width; at += letter) {
+          const double x = x1 + across * at - down * (off - 4), y = y1 + down * at + across * (off - 4);
+          boxes.push_back({x - 5, y - 5, x + 5, y + 5});
+        }
+        bool fits = true;
+        for (const Box& box : boxes) fits = fits && free(box);
+        if (!fits) continue;
+        taken_.insert(taken_.end(), boxes.begin(), boxes.end());
+        return draw(begin, off);
+      }
+    return draw(4, -4);
   }
 
  private:
@@ -81,7 +86,7 @@ class Labels {
     double left, top, right, bottom;
   };
   static constexpr double ascent = 11, descent = 3.5;
-  static constexpr double letter = 6.5;  // units, of 11 pixel letters in the widest of the page's fonts
+  static constexpr double letter = 6.2;  // units, of 11 pixel letters in the widest of the page's fonts
   static double width_of(const std::string& text) { return letter * static_cast<double>(text.size()); }
 
   bool free(const Box& box) const {

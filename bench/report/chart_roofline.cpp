@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "chart_labels.hpp"
@@ -98,6 +99,7 @@ Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants,
     across.add(floor.high);
   }
   const Scale x = across.logarithmic(left, right);
+  up.add(1.4 * up.high);  // for the name of the highest
   if (!roofs.empty())
     for (double at : {x.low * 1.15, x.high}) up.add(roofs[0].bandwidth / 1e9 * at);
   const Key key = draw_key(seen_in(points, entrants), left, right, false);
@@ -139,12 +141,15 @@ Figure roofline_figure(const Cases& cases, const std::vector<Entrant>& entrants,
             roof ? fmt::format(", {:.0f} % of {}", 100e9 * point.y / point.x / roof->bandwidth, roof->name()) : ""));
   }
   // The name of a matrix is at its fastest point, as far as there is room: the more matrices the fewer names.
+  std::vector<const Point*> fastest;
   for (const Case* one : cases) {
     const Point* best = nullptr;
     for (const Point& point : points)
       if (point.one == one && (!best || point.y > best->y)) best = &point;
-    if (best && cases.size() > 1) body += labels.beside(x(best->x), y(best->y), svg::shorten(one->source, 24));
+    if (best && cases.size() > 1) fastest.push_back(best);
   }
+  std::ranges::stable_sort(fastest, std::greater(), [](const Point* point) { return point->y; });
+  for (const Point* best : fastest) body += labels.beside(x(best->x), y(best->y), svg::shorten(best->one->source, 24));
   figure.panel = {
       Plot::width, bottom + 46, body,
       "Speed over what a product moves per nonzero, both logarithmic; no product that reads its matrix from "
