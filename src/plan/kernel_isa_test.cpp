@@ -31,7 +31,9 @@ TEST(KernelIsa, OneThatIsForcedIsTaken) {
     if (!isa_available(wanted)) continue;
     set_isa(wanted);
     for (const Format* format : registry())
-      if (format->runs_on(Device::Kind::cpu)) EXPECT_EQ(kernel_isa(*format, ValueType::f64), wanted);
+      if (format->runs_on(Device::Kind::cpu)) {
+        EXPECT_EQ(kernel_isa(*format, ValueType::f64), wanted);
+      }
     const Csr<double> matrix = generate<double>("gen:poisson2d:10");
     EXPECT_EQ(plan(matrix, {.format = "sell"}).info().isa, wanted);
   }
