@@ -123,7 +123,7 @@ foreach(isa IN LISTS weft_isas)
   set_target_properties(weft_kernels_${isa} PROPERTIES ${weft_visibility})
   target_compile_definitions(weft_kernels_${isa} PRIVATE ${weft_public_definitions})
   target_compile_definitions(weft_kernels_${isa} PRIVATE WEFT_ISA_NAMESPACE=isa_${isa})
-  target_compile_options(weft_kernels_${isa} PRIVATE ${weft_isa_flags_${isa}} ${weft_kernel_optimisation} -fno-math-errno -ffp-contract=fast
+  target_compile_options(weft_kernels_${isa} PRIVATE ${weft_isa_flags_${isa}} ${weft_kernel_optimisation} -fno-math-errno -ffp-contract=off
     ${weft_no_loop_vectorizer})
   target_include_directories(weft_kernels_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(weft_kernels_${isa} PRIVATE weft_defaults OpenMP::OpenMP_CXX)

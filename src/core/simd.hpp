@@ -105,9 +105,19 @@ inline Lanes multiply_add(const Lanes& a, const Lanes& b, const Lanes& c) {
       return Lanes(_mm_fmadd_pd(static_cast<__m128d>(a), static_cast<__m128d>(b), static_cast<__m128d>(c)));
     if constexpr (bytes == 16 && sizeof(V) == 4)
       return Lanes(_mm_fmadd_ps(static_cast<__m128>(a), static_cast<__m128>(b), static_cast<__m128>(c)));
+    if constexpr (bytes < 16 || (bytes == 16 && Lanes::size() == 1) || bytes > native_bytes)
+      return Lanes([&](auto lane) { return multiply_add<V>(a[lane], b[lane], c[lane]); });
   }
 #endif
   return a * b + c;
+}
+
+/// sum += a b, rounded once where the CPU can. All products of kernels are added by this: compilers choose which ones
+/// to fuse by the kernel's shape, which differs between instruction sets, and then so do the bits. Therefore kernels
+/// are compiled without -ffp-contract.
+template <class T>
+inline void add_product(T& sum, const std::type_identity_t<T>& a, const std::type_identity_t<T>& b) {
+  sum = multiply_add<T>(a, b, sum);
 }
 
 /// x[columns[0]], x[columns[1]], ... in a vector of 32 bytes. Products of a matrix in a cache wait for loads, two for
@@ -154,7 +164,22 @@ inline WideSimd<V> gather_wide(const V* x, const std::int32_t* columns) {
 #endif
 }
 
-/// The same where some columns are padding, all bits set: 0 for these, without reading x there. x[0] exists.
+/// x[column], or 0 where the column is padding, all bits set. x[0] exists. Without a branch, which compilers make of a
+/// condition and processors guess wrong once or twice per slice.
+template <class V, class Column>
+inline V element_or_zero(const V* x, Column column) {
+  using Bits = std::conditional_t<sizeof(V) == 8, std::uint64_t, std::uint32_t>;
+  const Bits keep = Bits(0) - static_cast<Bits>(column != static_cast<Column>(-1));
+  const auto safe = static_cast<Column>(column & static_cast<Column>(keep));
+  Bits bits;
+  __builtin_memcpy(&bits, x + safe, sizeof bits);
+  bits &= keep;
+  V element;
+  __builtin_memcpy(&element, &bits, sizeof element);
+  return element;
+}
+
+/// gather_wide where some columns are padding.
 template <class V>
 inline WideSimd<V> gather_wide_padded(const V* x, const std::uint16_t* columns) {
 #ifdef __AVX2__
@@ -173,8 +198,7 @@ inline WideSimd<V> gather_wide_padded(const V* x, const std::uint16_t* columns) 
     return WideSimd<V>(_mm256_andnot_ps(_mm256_castsi256_ps(_mm256_cvtepi16_epi32(padding)), lanes));
   }
 #else
-  const V zero = 0;
-  return WideSimd<V>([&](auto lane) { return *(columns[lane] == 0xffff ? &zero : x + columns[lane]); });
+  return WideSimd<V>([&](auto lane) { return element_or_zero(x, columns[lane]); });
 #endif
 }
 template <class V>
@@ -195,8 +219,7 @@ inline WideSimd<V> gather_wide_padded(const V* x, const std::int32_t* columns) {
     return WideSimd<V>(_mm256_andnot_ps(_mm256_castsi256_ps(padding), lanes));
   }
 #else
-  const V zero = 0;
-  return WideSimd<V>([&](auto lane) { return *(columns[lane] < 0 ? &zero : x + columns[lane]); });
+  return WideSimd<V>([&](auto lane) { return element_or_zero(x, columns[lane]); });
 #endif
 }
 

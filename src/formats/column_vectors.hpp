@@ -1,6 +1,7 @@
 #pragma once
 #include <type_traits>
 
+#include "core/simd.hpp"
 #include "formats/operator.hpp"
 
 // Several column-major vectors in one pass over the entries, for files compiled once per instruction set, see
@@ -28,7 +29,7 @@ class ColumnVectors {
   const V* x(Offset row) const { return x_ + row; }
   void add(Sums& sums, V value, const V* x) const {
 #pragma GCC unroll 8
-    for (int j = 0; j < Count; ++j) sums.of[j] += value * x[static_cast<std::size_t>(j) * x_stride_];
+    for (int j = 0; j < Count; ++j) add_product(sums.of[j], value, x[static_cast<std::size_t>(j) * x_stride_]);
   }
   static void join(Sums& sums, const Sums& other) {
     for (int j = 0; j < Count; ++j) sums.of[j] += other.of[j];
@@ -36,12 +37,12 @@ class ColumnVectors {
   void store(Offset row, const Sums& sums) const {
     for (int j = 0; j < Count; ++j) {
       V& y = y_[static_cast<std::size_t>(j) * y_stride_ + static_cast<std::size_t>(row)];
-      y = beta_ == V(0) ? alpha_ * sums.of[j] : alpha_ * sums.of[j] + beta_ * y;
+      y = beta_ == V(0) ? alpha_ * sums.of[j] : multiply_add<V>(alpha_, sums.of[j], beta_ * y);
     }
   }
   void add_to(Offset row, const Sums& sums) const {
     for (int j = 0; j < Count; ++j)
-      y_[static_cast<std::size_t>(j) * y_stride_ + static_cast<std::size_t>(row)] += alpha_ * sums.of[j];
+      add_product(y_[static_cast<std::size_t>(j) * y_stride_ + static_cast<std::size_t>(row)], alpha_, sums.of[j]);
   }
   void save(const Sums& sums, V* to) const {
     for (int j = 0; j < Count; ++j) to[j] = sums.of[j];

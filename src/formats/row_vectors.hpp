@@ -68,7 +68,7 @@ class RowVectors {
   /// sums += value * x
   void add(Sums& sums, V value, const V* x) const {
 #pragma GCC unroll 16
-    for (int p = 0; p < Parts; ++p) sums.part[p] += value * load(x + begin(p));
+    for (int p = 0; p < Parts; ++p) add_product(sums.part[p], Lanes(value), load(x + begin(p)));
   }
   /// Adds `other`.
   static void join(Sums& sums, const Sums& other) {
@@ -94,7 +94,7 @@ class RowVectors {
     V* const y = y_ + static_cast<std::size_t>(row) * y_stride_;
     Lanes result[Parts];
 #pragma GCC unroll 16
-    for (int p = 0; p < Parts; ++p) result[p] = load(y + begin(p)) + alpha_ * sums.part[p];
+    for (int p = 0; p < Parts; ++p) result[p] = multiply_add<Lanes>(Lanes(alpha_), sums.part[p], load(y + begin(p)));
     put(result, y);
   }
 

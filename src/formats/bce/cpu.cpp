@@ -32,13 +32,13 @@ inline void multiply_side_by_side(const V* values, const Index* columns, Index f
     __builtin_prefetch(columns + entries_ahead);
 #pragma GCC unroll 8
     for (int i = 0; i < cpu_lanes / lanes; ++i)
-      wide[i] += simd::load(values + i * lanes) * simd::gather(x, columns + i * lanes);
+      simd::add_product(wide[i], simd::load(values + i * lanes), simd::gather(x, columns + i * lanes));
   }
 #pragma GCC unroll 8
   for (int i = 0; i < cpu_lanes / lanes; ++i) simd::store(wide[i], sums + i * lanes);
   for (Index k = full; k < width; ++k, values += cpu_lanes, columns += cpu_lanes)
     for (int r = 0; r < cpu_lanes; ++r)
-      if (columns[r] >= 0) sums[r] += values[r] * x[columns[r]];
+      if (columns[r] >= 0) simd::add_product(sums[r], values[r], x[columns[r]]);
 }
 
 /// The same with row-major vectors, for some of these rows.

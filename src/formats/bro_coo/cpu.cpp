@@ -28,7 +28,7 @@ struct Running {
     if (row == first_row)
       *first_carry = sum;
     else
-      y[row] += alpha * sum;
+      simd::add_product(y[row], alpha, sum);
     sum = 0;
   }
 };
@@ -243,8 +243,9 @@ void multiply_add(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
       [&](const Chunk<V>& chunk) {
         for (int j = 0; j < product.count; ++j) {
           V* const y = product.y + static_cast<std::size_t>(j) * product.y_stride;
-          y[chunk.first_row] += product.alpha * chunk.first_carry[j];
-          if (chunk.last_row != chunk.first_row) y[chunk.last_row] += product.alpha * chunk.last_carry[j];
+          simd::add_product(y[chunk.first_row], product.alpha, chunk.first_carry[j]);
+          if (chunk.last_row != chunk.first_row)
+            simd::add_product(y[chunk.last_row], product.alpha, chunk.last_carry[j]);
         }
       });
 }

@@ -83,7 +83,7 @@ class Tile {
     if (!decoded_.template next<Crosses>(column, symbols)) {
 #pragma GCC unroll 16
       for (Index p = 0; p < parts; ++p)
-        sums_[p] += simd::load(values + p * lanes) * simd::gather(x_, decoded_.numbers + p * lanes);
+        simd::add_product(sums_[p], simd::load(values + p * lanes), simd::gather(x_, decoded_.numbers + p * lanes));
       return;
     }
     const V zero = 0;
@@ -92,7 +92,7 @@ class Tile {
       const Index r = p * lanes;
       const Sums factor(
           [&](auto lane) { return *(decoded_.deltas[r + lane] == 0 ? &zero : x_ + decoded_.numbers[r + lane]); });
-      sums_[p] += simd::load(values + r) * factor;
+      simd::add_product(sums_[p], simd::load(values + r), factor);
     }
   }
 

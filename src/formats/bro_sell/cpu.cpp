@@ -102,7 +102,8 @@ inline void add_column(const V* values, const Index* columns, const std::uint32_
     for (int c = 0; c < B; ++c) {
       const Lanes factor([&](auto lane) { return at[lane][c]; });
 #pragma GCC unroll 8
-      for (int r = 0; r < B; ++r) sums[r][p] += simd::load_as<Lanes>(values + (r * B + c) * C + p * lanes) * factor;
+      for (int r = 0; r < B; ++r)
+        simd::add_product(sums[r][p], simd::load_as<Lanes>(values + (r * B + c) * C + p * lanes), factor);
     }
   }
 }
@@ -111,7 +112,7 @@ inline void add_column(const V* values, const Index* columns, const std::uint32_
 template <int B, Index C, class V>
 inline void add_masked(const V* values, Index column, std::uint64_t mask, const V* x, V* sums) {
   for (int e = 0; e < B * B; ++e)
-    if (mask >> e & 1) sums[(e / B) * C] += values[e * C] * x[static_cast<Offset>(column) * B + e % B];
+    if (mask >> e & 1) simd::add_product(sums[(e / B) * C], values[e * C], x[static_cast<Offset>(column) * B + e % B]);
 }
 
 /// What a slice is made of. Null: all slots are as long as the slice, all blocks are full.

@@ -71,7 +71,7 @@ class RunSlice {
         const Lanes factor = load_x(p);
 #pragma GCC unroll 8
         for (int r = 0; r < B; ++r)
-          sums[chain][r][p] += simd::load_as<Lanes>(run_values + r * elements + p * lanes) * factor;
+          simd::add_product(sums[chain][r][p], simd::load_as<Lanes>(run_values + r * elements + p * lanes), factor);
       }
       run_values += B * elements;
     };

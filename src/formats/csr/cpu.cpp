@@ -37,19 +37,20 @@ inline V dot(const V* values, const Index* columns, Offset length, const V* x) {
     if (length >= line<V>) {
       Wide first = 0, second = 0;
       for (; k + line<V> <= length; k += line<V>) {
-        first += simd::load_as<Wide>(values + k) * simd::gather_wide(x, columns + k);
-        second += simd::load_as<Wide>(values + k + wide) * simd::gather_wide(x, columns + k + wide);
+        simd::add_product(first, simd::load_as<Wide>(values + k), simd::gather_wide(x, columns + k));
+        simd::add_product(second, simd::load_as<Wide>(values + k + wide), simd::gather_wide(x, columns + k + wide));
         prefetch<Far>(values + k + line<V>, columns + k + line<V>);
       }
       sum = simd::sum_of_wide<V>(first + second);
     }
     if (k + width <= length) {
       simd::Simd<V> rest = 0;
-      for (; k + width <= length; k += width) rest += simd::load(values + k) * simd::gather(x, columns + k);
+      for (; k + width <= length; k += width)
+        simd::add_product(rest, simd::load(values + k), simd::gather(x, columns + k));
       sum += simd::sum_of<V>(rest);
     }
   }
-  for (; k < length; ++k) sum += values[k] * x[columns[k]];
+  for (; k < length; ++k) simd::add_product(sum, values[k], x[columns[k]]);
   return sum;
 }
 
@@ -92,7 +93,7 @@ void multiply_alike(const CpuMatrix<V, O>& matrix, const Product<V>& product, Ch
       for (Index r = 0; r < rows_at_once; ++r) {
         V sum = 0;
 #pragma GCC unroll 16
-        for (Offset k = 0; k < Length; ++k) sum += values[r * Length + k] * x[columns[r * Length + k]];
+        for (Offset k = 0; k < Length; ++k) simd::add_product(sum, values[r * Length + k], x[columns[r * Length + k]]);
         simd::store_sum(product, row + r, 0, sum);
       }
     } else {
@@ -224,8 +225,8 @@ void multiply_columns(const CpuMatrix<V, O>& matrix, const Product<V>& product, 
     const Offset c = matrix.carried[i];
     V* const y = product.y + matrix.chunks[c + 1].row;
     for (int j = 0; j < product.count; ++j)
-      y[static_cast<std::size_t>(j) * product.y_stride] +=
-          product.alpha * matrix.carries[c * max_row_major_vectors + j];
+      simd::add_product(y[static_cast<std::size_t>(j) * product.y_stride], product.alpha,
+                        matrix.carries[c * max_row_major_vectors + j]);
   }
 }
 

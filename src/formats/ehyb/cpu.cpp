@@ -39,7 +39,8 @@ inline void add_columns(const V* values, const std::uint16_t* columns, Index cou
         else
           x = Lanes([&](auto lane) { return from[columns[g * lanes + lane]]; });
 #pragma GCC unroll 8
-        for (int r = 0; r < B; ++r) running[r][g] += simd::load_as<Lanes>(values + (r * B + c) * C + g * lanes) * x;
+        for (int r = 0; r < B; ++r)
+          simd::add_product(running[r][g], simd::load_as<Lanes>(values + (r * B + c) * C + g * lanes), x);
       }
   }
 #pragma GCC unroll 8
@@ -210,7 +211,7 @@ void multiply_pieces(const CpuExtra<V>& extra, const Product<V>& product, V* sum
     for (Index k = 0; k < slice.width; ++k)
       for (Index i = 0; i < c; ++i) {
         const Index column = columns[static_cast<Offset>(k) * c + i];
-        if (column >= 0) running[i] += values[static_cast<Offset>(k) * c + i] * x[column];
+        if (column >= 0) simd::add_product(running[i], values[static_cast<Offset>(k) * c + i], x[column]);
       }
     for (Index i = 0; i < c; ++i) {
       const Index place = extra.places[s * c + i];

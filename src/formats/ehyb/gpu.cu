@@ -28,6 +28,18 @@ void launch_multiply(const DeviceLayout& layout, const View<V>& view, const Prod
                  product, stride);
 }
 
+template <int B, class Room, class V>
+void launch_multiply_rows(const DeviceLayout& layout, const View<V>& view, const Product<V>& product, Stream stream) {
+  constexpr int blocks_per_part = ::weft::ehyb::blocks_for_rows, resident = ::weft::ehyb::resident_for_rows(B);
+  const auto blocks = simt::blocks_for(static_cast<Offset>(layout.part_count) * blocks_per_part, 1);
+  if (layout.extra.pieces > 0)
+    simt::launch_early(WEFT_KERNEL(ehyb_multiply_rows<V, B, blocks_per_part, Room, resident>), blocks, block_threads, 0,
+                       stream, view, product);
+  else
+    simt::launch(WEFT_KERNEL(ehyb_multiply_rows<V, B, blocks_per_part, Room, resident>), blocks, block_threads, 0,
+                 stream, view, product);
+}
+
 template <Value V>
 class GpuOperator final : public GpuOperatorBase<V> {
  public:
@@ -97,7 +109,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
         (static_cast<std::size_t>(layout.max_cached) + 1) * static_cast<std::size_t>(layout.shape.block) * sizeof(V);
     const bool fits = max_vectors_together * cache <= max_cache_bytes(this->device());
     together_ = fits && layout.shape.block <= ::weft::ehyb::max_block_together ? max_vectors_together : 1;
-    extra_sums_ = DeviceBuffer<V>(this->device(), static_cast<std::size_t>(layout.extra.pieces) * max_vectors_together);
+    extra_sums_ = DeviceBuffer<V>(this->device(), static_cast<std::size_t>(layout.extra.pieces) * max_vectors);
     offsets_ = KeptOffsets(source.state(), this->device());
   }
 
@@ -122,31 +134,51 @@ class GpuOperator final : public GpuOperatorBase<V> {
                        .ranges = layout.extra.ranges.data(),
                        .extra_sums = extra_sums_.data(),
                        .pieces = layout.extra.pieces};
+    if (has_gaps(product) && product.count > 1) return multiply_rows(view, product, extra_columns.data(), stream);
     for (int first = 0; first < product.count; first += together_) {
       const Product<V> some = product.part(first, std::min(together_, product.count - first));
-      const auto multiply_layout = [&](auto vectors) {
-        if (has_gaps(some))
-          multiply_some<RoomFor<vectors, Reach::rows>>(view, some, extra_columns.data(), stream);
-        else
-          multiply_some<RoomFor<vectors, Reach::columns>>(view, some, extra_columns.data(), stream);
-      };
-      if (some.count > 1)
-        multiply_layout(std::integral_constant<int, max_vectors_together>());
+      if (has_gaps(some))
+        multiply_some<RoomFor<1, Reach::rows>>(view, some, extra_columns.data(), stream);
+      else if (some.count > 1)
+        multiply_some<RoomFor<max_vectors_together, Reach::columns>>(view, some, extra_columns.data(), stream);
       else
-        multiply_layout(std::integral_constant<int, 1>());
+        multiply_some<OneVector>(view, some, extra_columns.data(), stream);
     }
+  }
+
+  void multiply_rows(const View<V>& view, const Product<V>& product, const Index* extra_columns, Stream stream) {
+    with_block_size(storage_.layout.shape.block, [&](auto b) {
+      constexpr int together = ::weft::ehyb::max_rows_together(b);
+      for (int first = 0; first < product.count; first += together) {
+        const Product<V> some = product.part(first, std::min(together, product.count - first));
+        const auto multiply_in = [&](auto room) {
+          sum_extra<decltype(room)>(some, extra_columns, stream);
+          launch_multiply_rows<b, decltype(room)>(storage_.layout, view, some, stream);
+        };
+        if constexpr (together == max_vectors)
+          with_room_for(some, [&](auto room) {
+            if constexpr (decltype(room)::reach != Reach::columns) multiply_in(room);
+          });
+        else
+          multiply_in(RoomFor<together, Reach::rows>());
+      }
+    });
+  }
+
+  template <class Room>
+  void sum_extra(const Product<V>& product, const Index* extra_columns, Stream stream) {
+    const DeviceExtra& extra = storage_.layout.extra;
+    if (extra.pieces == 0) return;
+    const auto slices = static_cast<Index>(extra.slices.size());
+    simt::launch(WEFT_KERNEL(ehyb_sum_extra<V, Room>),
+                 simt::blocks_for(static_cast<Offset>(slices) * slice_rows, block_threads), block_threads, 0, stream,
+                 slices, extra.slices.data(), extra_columns, std::as_const(storage_.extra_values).data(),
+                 extra.places.data(), Offset(extra.pieces), product, extra_sums_.data());
   }
 
   template <class Room>
   void multiply_some(const View<V>& view, const Product<V>& product, const Index* extra_columns, Stream stream) {
-    const DeviceExtra& extra = storage_.layout.extra;
-    if (extra.pieces > 0) {
-      const auto slices = static_cast<Index>(extra.slices.size());
-      simt::launch(WEFT_KERNEL(ehyb_sum_extra<V, Room>),
-                   simt::blocks_for(static_cast<Offset>(slices) * slice_rows, block_threads), block_threads, 0, stream,
-                   slices, extra.slices.data(), extra_columns, std::as_const(storage_.extra_values).data(),
-                   extra.places.data(), Offset(extra.pieces), product, extra_sums_.data());
-    }
+    sum_extra<Room>(product, extra_columns, stream);
     with_block_size(storage_.layout.shape.block, [&](auto b) {
       if constexpr (Room::vectors == 1 || b <= ::weft::ehyb::max_block_together)
         launch_multiply<b, Room>(storage_.layout, view, product, stream);

@@ -67,13 +67,11 @@ __device__ __forceinline__ void for_each_pack(F&& load) {
   if constexpr (N % 2 == 1) load(N - 1, std::integral_constant<int, 1>());
 }
 
-/// Adds N columns of single entries to a slot's sums. Vector j of x is cached from element j * stride on.
-template <int N, int Room, class V>
-__device__ __forceinline__ void add_singles(const V* values, const std::uint16_t* columns, simt::Shared<V> cache,
-                                            Index stride, V (&sums)[Room][1]) {
+/// N columns of single entries of a slot.
+template <int N, class V>
+__device__ __forceinline__ void load_singles(const V* values, const std::uint16_t* columns, V (&value)[N],
+                                             std::uint16_t (&column)[N]) {
   const int lane = simt::lane_id();
-  std::uint16_t column[N];
-  V value[N];
   for_each_pack<N, column_pack>([&](int k, auto size) {
     const auto group = load_group<decltype(size)::value>(columns + k * slice_rows + lane * size);
     WEFT_UNROLL
@@ -84,6 +82,15 @@ __device__ __forceinline__ void add_singles(const V* values, const std::uint16_t
     WEFT_UNROLL
     for (int i = 0; i < size; ++i) value[k + i] = group.values[i];
   });
+}
+
+/// Adds N columns of single entries to a slot's sums. Vector j of x is cached from element j * stride on.
+template <int N, int Room, class V>
+__device__ __forceinline__ void add_singles(const V* values, const std::uint16_t* columns, simt::Shared<V> cache,
+                                            Index stride, V (&sums)[Room][1]) {
+  std::uint16_t column[N];
+  V value[N];
+  load_singles(values, columns, value, column);
   WEFT_UNROLL
   for (int k = 0; k < N; ++k) WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
@@ -92,13 +99,13 @@ __device__ __forceinline__ void add_singles(const V* values, const std::uint16_t
   }
 }
 
-template <int Batch, int Room, class V>
-__device__ __forceinline__ void sum_singles(const V* values, const std::uint16_t* columns, Index width,
-                                            simt::Shared<V> cache, Index stride, V (&sums)[Room][1]) {
+/// Calls add(constant N, values, columns) for all columns of a slot, N at a time.
+template <int Batch, class V, class F>
+__device__ __forceinline__ void for_each_singles(const V* values, const std::uint16_t* columns, Index width,
+                                                 F&& add_some) {
   Index k = 0;
   const auto add = [&](auto count) {
-    add_singles<decltype(count)::value>(values + static_cast<Offset>(k) * slice_rows,
-                                        columns + static_cast<Offset>(k) * slice_rows, cache, stride, sums);
+    add_some(count, values + static_cast<Offset>(k) * slice_rows, columns + static_cast<Offset>(k) * slice_rows);
   };
   WEFT_KEEP_LOOP
   for (; width - k >= Batch; k += Batch) add(std::integral_constant<int, Batch>());
@@ -107,20 +114,24 @@ __device__ __forceinline__ void sum_singles(const V* values, const std::uint16_t
   with_tail<4>(width - k, add);
 }
 
+/// The values of a slot's block.
+template <int B, class V>
+__device__ __forceinline__ void load_block(const V* values, V (&value)[B * B]) {
+  for_each_pack<B * B, value_pack<V>>([&](int e, auto size) {
+    const auto group = load_group<decltype(size)::value>(values + e * slice_rows + simt::lane_id() * size);
+    WEFT_UNROLL
+    for (int i = 0; i < size; ++i) value[e + i] = group.values[i];
+  });
+}
+
 /// Adds Together blocks to a slot's sums.
 template <int B, int Together, int Room, class V>
 __device__ __forceinline__ void add_blocks(const std::uint16_t* column, const V* values, simt::Shared<V> cache,
                                            Index stride, V (&sums)[Room][B]) {
   constexpr int entries = B * B;
-  const int lane = simt::lane_id();
   V value[Together][entries];
   WEFT_UNROLL
-  for (int n = 0; n < Together; ++n)
-    for_each_pack<entries, value_pack<V>>([&](int e, auto size) {
-      const auto group = load_group<decltype(size)::value>(values + (n * entries + e) * slice_rows + lane * size);
-      WEFT_UNROLL
-      for (int i = 0; i < size; ++i) value[n][e + i] = group.values[i];
-    });
+  for (int n = 0; n < Together; ++n) load_block<B>(values + n * entries * slice_rows, value[n]);
   WEFT_UNROLL
   for (int n = 0; n < Together; ++n) WEFT_UNROLL
   for (int j = 0; j < Room; ++j) {
@@ -132,10 +143,10 @@ __device__ __forceinline__ void add_blocks(const std::uint16_t* column, const V*
   }
 }
 
-/// The sums of a slot of blocks. The next four columns are asked for before these four's blocks.
-template <int B, int Together, int Room, class V>
-__device__ __forceinline__ void sum_blocks(const V* values, const std::uint16_t* columns, Index width,
-                                           simt::Shared<V> cache, Index stride, V (&sums)[Room][B]) {
+/// Calls add(constant N, columns, values) for all blocks of a slot, N = Together at a time. The next four columns are
+/// loaded before these four's blocks.
+template <int B, int Together, class V, class F>
+__device__ __forceinline__ void for_each_blocks(const V* values, const std::uint16_t* columns, Index width, F&& add) {
   const int lane = simt::lane_id();
   const auto block = [&](Index k) { return values + static_cast<Offset>(k) * (B * B * slice_rows); };
   const auto load = [&](Index k, auto size) {
@@ -150,17 +161,17 @@ __device__ __forceinline__ void sum_blocks(const V* values, const std::uint16_t*
     const auto these = column;
     if (width - k >= 8) column = load(k + 4, Four());
     WEFT_UNROLL
-    for (int n = 0; n < 4; n += Together) add_blocks<B, Together>(these.values + n, block(k + n), cache, stride, sums);
+    for (int n = 0; n < 4; n += Together) add(std::integral_constant<int, Together>(), these.values + n, block(k + n));
   }
   if (width - k >= 2) {
     const auto two = load(k, std::integral_constant<int, 2>());
     WEFT_UNROLL
-    for (int n = 0; n < 2; ++n) add_blocks<B, 1>(two.values + n, block(k + n), cache, stride, sums);
+    for (int n = 0; n < 2; ++n) add(std::integral_constant<int, 1>(), two.values + n, block(k + n));
     k += 2;
   }
   if (width - k >= 1) {
     const auto one = load(k, std::integral_constant<int, 1>());
-    add_blocks<B, 1>(one.values, block(k), cache, stride, sums);
+    add(std::integral_constant<int, 1>(), one.values, block(k));
   }
 }
 
@@ -177,8 +188,15 @@ __device__ __forceinline__ void finish_slot(const View<V>& view, const Part& par
       for (Index piece = range.begin; piece < range.end; ++piece) WEFT_UNROLL
       for (int j = 0; j < Room::vectors; ++j) sums[j][r] += view.extra_sums[j * view.pieces + piece];
     }
-    WEFT_UNROLL
-    for (int j = 0; j < Room::vectors; ++j) store_sum<Room>(product, node * B + r, j, sums[j][r]);
+    if constexpr (Room::reach == Reach::columns) {
+      WEFT_UNROLL
+      for (int j = 0; j < Room::vectors; ++j) store_sum<Room>(product, node * B + r, j, sums[j][r]);
+    } else {
+      V of_row[Room::vectors];
+      WEFT_UNROLL
+      for (int j = 0; j < Room::vectors; ++j) of_row[j] = sums[j][r];
+      store_sums<Room>(product, node * B + r, of_row);
+    }
   }
 }
 
@@ -205,11 +223,67 @@ __global__ void __launch_bounds__(MaxThreads, 1) ehyb_multiply(View<V> view, Pro
     const std::uint16_t* const columns = view.columns + slice.entry;
     V sums[Room::vectors][B] = {};
     if constexpr (B == 1)
-      sum_singles<Together>(values, columns, slice.width, cache, stride, sums);
+      for_each_singles<Together>(values, columns, slice.width, [&](auto n, const V* some, const std::uint16_t* of) {
+        add_singles<decltype(n)::value>(some, of, cache, stride, sums);
+      });
     else
-      sum_blocks<B, Together>(values, columns, slice.width, cache, stride, sums);
+      for_each_blocks<B, Together>(values, columns, slice.width, [&](auto n, const std::uint16_t* of, const V* some) {
+        add_blocks<B, decltype(n)::value>(of, some, cache, stride, sums);
+      });
     finish_slot<Room>(view, part, slice, s * slice_rows + lane, product, sums);
     s = simt::shuffle(simt::full_mask, next, 0);
+  }
+}
+
+/// The same for row-major vectors, whose rows are read where they are: a part's do not fit shared memory, and a row is
+/// one or a few whole sectors wherever it is. `Blocks` thread blocks per part.
+template <class V, int B, int Blocks, class Room, int Resident>
+__global__ void __launch_bounds__(simt::block_threads, simt::resident_blocks(Resident, simt::block_threads))
+    ehyb_multiply_rows(View<V> view, Product<V> product) {
+  constexpr int vectors = Room::vectors;
+  constexpr Index warps = simt::block_threads / 32;
+  const Part part = view.parts[blockIdx.x / Blocks];
+  const Index* const cached = view.cached + part.cache;
+  const XRows<V, Room> x(product);
+  simt::wait_for_earlier_kernels();  // they sum the extra part
+  WEFT_KEEP_LOOP
+  for (Index s = static_cast<Index>(blockIdx.x % Blocks) * warps + simt::warp_id(); s < part.slices;
+       s += Blocks * warps) {
+    const Slice slice = view.slices[part.slice + s];
+    const V* const values = view.values + slice.entry * (B * B);
+    const std::uint16_t* const columns = view.columns + slice.entry;
+    V sums[vectors][B] = {};
+    if constexpr (B == 1) {
+      V flat[vectors] = {};
+      for_each_singles<4>(values, columns, slice.width, [&](auto n, const V* some, const std::uint16_t* of) {
+        constexpr int count = decltype(n)::value;
+        std::uint16_t column[count];
+        V value[count];
+        load_singles(some, of, value, column);
+        Index node[count];
+        WEFT_UNROLL
+        for (int k = 0; k < count; ++k) node[k] = column[k] < part.cached ? simt::load_readonly(cached + column[k]) : 0;
+        add_products(x, value, node, [&](int k) { return column[k] < part.cached; }, flat);
+      });
+      WEFT_UNROLL
+      for (int j = 0; j < vectors; ++j) sums[j][0] = flat[j];
+    } else {
+      for_each_blocks<B, 1>(values, columns, slice.width, [&](auto, const std::uint16_t* of, const V* block) {
+        V value[B * B];
+        load_block<B>(block, value);
+        if (*of >= part.cached) return;
+        const Index node = simt::load_readonly(cached + *of);
+        WEFT_UNROLL
+        for (int c = 0; c < B; ++c) {
+          V row[vectors];
+          x.load(node * B + c, row);
+          WEFT_UNROLL
+          for (int r = 0; r < B; ++r) WEFT_UNROLL
+          for (int j = 0; j < vectors; ++j) sums[j][r] += value[r * B + c] * row[j];
+        }
+      });
+    }
+    finish_slot<Room>(view, part, slice, s * slice_rows + simt::lane_id(), product, sums);
   }
 }
 

@@ -8,6 +8,12 @@ inline constexpr int max_vectors_together = 2;
 /// Several vectors are worth kernels of their own for blocks up to this size.
 inline constexpr int max_block_together = 3;
 
+/// The same of row-major vectors, which are not cached: what registers hold.
+constexpr int max_rows_together(int b) { return b <= 3 ? 8 : 2; }
+/// Thread blocks per part, and how many of them shall fit a multiprocessor.
+inline constexpr int blocks_for_rows = 8;
+constexpr int resident_for_rows(int b) { return b == 1 ? 3 : b <= 3 ? 2 : 1; }
+
 /// Threads of a thread block, for blocks of b x b entries and one vector or several.
 constexpr int max_threads(int b, int vectors) {
   if (vectors > 1 && b > 1) return 512;

@@ -40,7 +40,7 @@ inline void add_step(const Index* columns, const V* values, const V* x, V* sums)
       factor = simd::Simd<V>([&](auto lane) { return *(column[lane] < 0 ? &zero : x + column[lane]); });
     else
       factor = simd::gather(x, column);
-    simd::store<V>(simd::load(sums + r) + simd::load(values + r) * factor, sums + r);
+    simd::store<V>(simd::multiply_add(simd::load(values + r), factor, simd::load(sums + r)), sums + r);
   }
 }
 
@@ -113,7 +113,7 @@ void multiply_row(const View<V>& matrix, const Product<V>& product, int vector, 
   Offset place = row * matrix.threads;
   for (Index left = matrix.lengths[row]; left > 0; left -= matrix.threads, place += matrix.slots) {
     const Index piece = left < matrix.threads ? left : matrix.threads;
-    for (Index k = 0; k < piece; ++k) sum += matrix.values[place + k] * x[matrix.columns[place + k]];
+    for (Index k = 0; k < piece; ++k) simd::add_product(sum, matrix.values[place + k], x[matrix.columns[place + k]]);
   }
   store_sum(product, row, vector, sum);
 }

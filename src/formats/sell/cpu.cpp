@@ -48,8 +48,10 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
     if constexpr (C * sizeof(V) > 32) prefetch<Far>(values + C);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p) {
-      sums.even[p] += simd::load_as<Lanes>(values + p * S::lanes) * simd::load_as<Lanes>(x_even + p * S::lanes);
-      sums.odd[p] += simd::load_as<Lanes>(values + C + p * S::lanes) * simd::load_as<Lanes>(x_odd + p * S::lanes);
+      simd::add_product(sums.even[p], simd::load_as<Lanes>(values + p * S::lanes),
+                        simd::load_as<Lanes>(x_even + p * S::lanes));
+      simd::add_product(sums.odd[p], simd::load_as<Lanes>(values + C + p * S::lanes),
+                        simd::load_as<Lanes>(x_odd + p * S::lanes));
     }
   }
   if (k < band.full) {
@@ -57,7 +59,8 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
     prefetch<Far>(values);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p)
-      sums.even[p] += simd::load_as<Lanes>(values + p * S::lanes) * simd::load_as<Lanes>(x_last + p * S::lanes);
+      simd::add_product(sums.even[p], simd::load_as<Lanes>(values + p * S::lanes),
+                        simd::load_as<Lanes>(x_last + p * S::lanes));
     values += C;
   }
   for (k = band.full; k < band.full + band.partial; ++k, values += C) {
@@ -65,8 +68,8 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
     prefetch<Far>(values);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p)
-      sums.odd[p] += simd::load_as<Lanes>(values + p * S::lanes) *
-                     simd::load_some<Lanes>(x_some + p * S::lanes, masks[k] >> (p * S::lanes));
+      simd::add_product(sums.odd[p], simd::load_as<Lanes>(values + p * S::lanes),
+                        simd::load_some<Lanes>(x_some + p * S::lanes, masks[k] >> (p * S::lanes)));
   }
   return values;
 }
@@ -90,13 +93,13 @@ inline void store_whole_slice(const Product<V>& product, Offset row, int vector,
 
 /// As wide as gathers are.
 template <Index C, class V>
-using GatherLanes = std::conditional_t<C * sizeof(V) % 32 == 0, simd::WideSimd<V>, simd::Simd<V>>;
+using GatherLanes =
+    std::conditional_t<simd::native_bytes >= 32 && C * sizeof(V) % 32 == 0, simd::WideSimd<V>, simd::Simd<V>>;
 
 /// Adds columns, C rows side by side, to their sums; where Padded, some may be padding, for which x is not read.
 template <bool Far, bool Padded, Index Parts, class Lanes, class V, class Column>
 inline void add_columns(const V* values, const Column* columns, Index count, const V* x, Lanes (&sums)[Parts]) {
   constexpr Index lanes = static_cast<Index>(Lanes::size());
-  [[maybe_unused]] const V zero = 0;
   for (Index k = 0; k < count; ++k, values += Parts * lanes, columns += Parts * lanes) {
     prefetch<Far>(values);
     if constexpr (Far) __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
@@ -105,13 +108,12 @@ inline void add_columns(const V* values, const Column* columns, Index count, con
       const Column* const column = columns + p * lanes;
       const Lanes factors = simd::load_as<Lanes>(values + p * lanes);
       if constexpr (sizeof(Lanes) == 32)
-        sums[p] += factors * (Padded ? simd::gather_wide_padded(x, column) : simd::gather_wide(x, column));
+        simd::add_product(sums[p], factors,
+                          Padded ? simd::gather_wide_padded(x, column) : simd::gather_wide(x, column));
       else if constexpr (Padded)
-        sums[p] += factors * Lanes([&](auto lane) {
-                     return *(column[lane] == padding_column<Column> ? &zero : x + column[lane]);
-                   });
+        simd::add_product(sums[p], factors, Lanes([&](auto lane) { return simd::element_or_zero(x, column[lane]); }));
       else
-        sums[p] += factors * simd::gather(x, column);
+        simd::add_product(sums[p], factors, simd::gather(x, column));
     }
   }
 }
@@ -141,7 +143,7 @@ inline void add_columns_of(const Band& band, Index rows, const V* values, const 
   } else {
     for (Index k = 0; k < band.width; ++k, values += rows, columns += rows)
       for (Index i = 0; i < rows; ++i)
-        if (columns[i] != padding_column<Column>) sums[i] += values[i] * x[columns[i]];
+        if (columns[i] != padding_column<Column>) simd::add_product(sums[i], values[i], x[columns[i]]);
   }
 }
 
