@@ -33,19 +33,19 @@ Csr<V> make_matrix(Index rows, Row&& row) {
   return {rows, rows, Array<Offset>(std::move(offsets)), Array<Index>(std::move(columns)), std::move(values)};
 }
 
-/// Neighbours on a grid of nodes with three unknowns each, as finite elements make them: runs and blocks.
+/// Neighbours on a grid of nodes with `unknowns` each, as finite elements make them: runs, and blocks of several
+/// unknowns.
 template <Value V>
-Csr<V> regular_matrix() {
-  constexpr Index side = 8, per_node = 3;
-  return make_matrix<V>(side * side * side * per_node, [&](Index row, std::vector<Index>& columns) {
-    const Index node = row / per_node, x = node % side, y = node / side % side, z = node / side / side;
+Csr<V> grid_matrix(Index side, Index unknowns) {
+  return make_matrix<V>(side * side * side * unknowns, [&](Index row, std::vector<Index>& columns) {
+    const Index node = row / unknowns, x = node % side, y = node / side % side, z = node / side / side;
     for (Index dz = -1; dz <= 1; ++dz)
       for (Index dy = -1; dy <= 1; ++dy)
         for (Index dx = -1; dx <= 1; ++dx) {
           const bool inside = std::min({x + dx, y + dy, z + dz}) >= 0 && std::max({x + dx, y + dy, z + dz}) < side;
           if (!inside) continue;
           const Index other = node + dx + side * (dy + side * dz);
-          for (Index k = 0; k < per_node; ++k) columns.push_back(other * per_node + k);
+          for (Index k = 0; k < unknowns; ++k) columns.push_back(other * unknowns + k);
         }
   });
 }
@@ -88,7 +88,8 @@ template <Value V>
 Isa measure(const Format& format) {
   double ratio = 1;
   try {
-    ratio = std::sqrt(time_ratio(format, regular_matrix<V>()) * time_ratio(format, irregular_matrix<V>()));
+    ratio = std::cbrt(time_ratio(format, grid_matrix<V>(16, 1)) * time_ratio(format, grid_matrix<V>(8, 3)) *
+                      time_ratio(format, irregular_matrix<V>()));
   } catch (const Error& error) {
     log(LogLevel::debug, format.info.name + " is not measured: " + error.what());
   }
