@@ -166,6 +166,8 @@ if(WEFT_HAS_CUDA)
 endif()
 
 if(BUILD_SHARED_LIBS)
+  # Threads of its team run for as long as the process: its code must stay where it is.
+  target_link_options(weft PRIVATE LINKER:-z,nodelete)
   add_library(weft_internal STATIC $<TARGET_OBJECTS:weft>)
   target_include_directories(weft_internal PUBLIC ${PROJECT_SOURCE_DIR}/include)
   target_compile_features(weft_internal PUBLIC cxx_std_20)

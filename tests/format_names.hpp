@@ -7,13 +7,15 @@
 
 namespace weft::test {
 
-/// Numbers to try a parameter with: one between its ends and its largest, as far as small matrices can tell them apart.
-/// A limit is not tried: within it nothing changes.
+/// Numbers to try a parameter with: one between its ends and its largest, as far as small matrices can tell them apart,
+/// and 0, which switches something off. A limit is not tried: within it nothing changes.
 inline std::vector<std::int64_t> samples_of(const ParameterInfo& parameter) {
   if (parameter.limit) return {};
   const std::int64_t most = std::min<std::int64_t>(parameter.most, 1024);
   const std::int64_t between = parameter.power_of_two ? std::max<std::int64_t>(4, parameter.least) : most / 4 + 1;
-  return {between < most ? between : parameter.least, most};
+  std::vector<std::int64_t> samples{between < most ? between : parameter.least, most};
+  if (parameter.least == 0 && samples.front() != 0) samples.insert(samples.begin(), 0);
+  return samples;
 }
 
 /// What a user can ask for on such a device: the format, each of its variants there, or only those that do without the

@@ -47,6 +47,26 @@ inline void pause() {
 #endif
 }
 
+/// How a thread rounds, and whether it keeps numbers below the smallest normal one.
+class FloatingPointMode {
+ public:
+  static FloatingPointMode of_this_thread() {
+    FloatingPointMode mode;
+#if defined(__x86_64__)
+    mode.bits_ = __builtin_ia32_stmxcsr();
+#endif
+    return mode;
+  }
+  void set() const {
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr(bits_);
+#endif
+  }
+
+ private:
+  unsigned bits_ = 0;
+};
+
 /// Calls `done` until it returns true, for the given time at most.
 template <class F>
 bool spin(microseconds limit, F&& done) {
@@ -105,6 +125,7 @@ class Job {
     threads_ = static_cast<int>(std::min<std::int64_t>(threads, units));
     body_ = body;
     context_ = context;
+    mode_ = FloatingPointMode::of_this_thread();
     for (int t = 0; t < threads_; ++t)
       ranges_[t].set(static_cast<std::uint32_t>(units * t / threads_),
                      static_cast<std::uint32_t>(units * (t + 1) / threads_));
@@ -126,6 +147,7 @@ class Job {
   }
 
   void work(int thread) {
+    if (thread > 0) mode_.set();  // the caller's, so that it does not matter who takes a piece
     std::uint32_t unit = 0;
     while (ranges_[thread].take_first(unit)) run(thread, unit);
     for (int other = thread + 1; other < thread + threads_; ++other)
@@ -154,6 +176,7 @@ class Job {
   int threads_ = 0;
   PieceBody body_ = nullptr;
   void* context_ = nullptr;
+  FloatingPointMode mode_;
   Range ranges_[max_threads];
 };
 
@@ -231,8 +254,11 @@ cpu_set_t allowed_cpus() {
   return cpus;
 }
 
+class Team;
+
 /// What others know of a thread of the team.
 struct alignas(line) Seat {
+  Team* team = nullptr;
   int number = 0;
   pthread_t thread{};
   std::atomic<bool> asleep{false};
@@ -243,16 +269,19 @@ class Team {
  public:
   /// Starts threads until there are `count`; fewer where the system has no more.
   void grow(int count) {
-    if (started_.load(std::memory_order_acquire) >= count) return;
+    count = std::min(count, max_threads - 1);
+    if (asked_for_.load(std::memory_order_acquire) >= count) return;
     const std::lock_guard lock(growing_);
+    if (asked_for_.load(std::memory_order_relaxed) >= count) return;
     if (CPU_COUNT(&cpus_) == 0) cpus_ = allowed_cpus();
-    // The program's signals are for its own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (int number = started_.load(std::memory_order_relaxed) + 1; number <= std::min(count, max_threads - 1);
-         ++number) {
+    // Signals from outside are for the program's own threads.
+    sigset_t outside, before;
+    sigfillset(&outside);
+    for (const int own : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&outside, own);
+    pthread_sigmask(SIG_BLOCK, &outside, &before);
+    for (int number = started_.load(std::memory_order_relaxed) + 1; number <= count; ++number) {
       Seat& seat = seats_[number];
+      seat.team = this;
       seat.number = number;
       if (pthread_create(&seat.thread, nullptr, &Team::main_of_thread, &seat) != 0) break;
       pthread_detach(seat.thread);
@@ -260,6 +289,7 @@ class Team {
       started_.store(number, std::memory_order_release);
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    asked_for_.store(count, std::memory_order_release);  // what the system refused it is not asked for again
   }
 
   /// False: all jobs are taken.
@@ -279,20 +309,25 @@ class Team {
     return true;
   }
 
-  static Team& get() { return *current().load(std::memory_order_acquire); }
-
- private:
-  static std::atomic<Team*>& current() {
-    // Never destroyed: threads look at it until the process ends. A child of a fork has only the thread that forked.
-    static std::atomic<Team*> team = [] {
-      pthread_atfork(nullptr, nullptr, [] { current().store(new Team, std::memory_order_release); });
-      return new Team;
-    }();
-    return team;
+  /// The one of this process. Never destroyed: threads look at it until the process ends.
+  static Team& get() {
+    if (Team* const team = current.load(std::memory_order_acquire)) return *team;
+    // A child of a fork has only the thread that forked, and makes a team of its own when it needs one.
+    if (!minds_forks.exchange(true))
+      pthread_atfork(nullptr, nullptr, [] { current.store(nullptr, std::memory_order_release); });
+    Team *const made = new Team, *other = nullptr;
+    if (current.compare_exchange_strong(other, made)) return *made;
+    delete made;
+    return *other;
   }
 
-  static void* main_of_thread(void* seat) {
-    get().help(*static_cast<Seat*>(seat));
+ private:
+  static constinit inline std::atomic<Team*> current{nullptr};
+  static constinit inline std::atomic<bool> minds_forks{false};
+
+  static void* main_of_thread(void* seat_of_thread) {
+    Seat& seat = *static_cast<Seat*>(seat_of_thread);
+    seat.team->help(seat);
     return nullptr;
   }
 
@@ -340,7 +375,7 @@ class Team {
   alignas(line) std::atomic<std::uint32_t> announced_{0};  ///< jobs so far
   alignas(line) std::atomic<int> busy_{0};                 ///< callers and threads with work
   std::atomic<int> max_busy_{1};
-  std::atomic<int> started_{0};
+  std::atomic<int> started_{0}, asked_for_{0};
   std::mutex growing_;
   Seat seats_[max_threads];
   cpu_set_t cpus_{};

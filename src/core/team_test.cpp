@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -188,6 +189,54 @@ TEST(Team, AForkedChildHasATeamOfItsOwn) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
+
+/// Runs jobs until both threads have had a piece.
+template <class F>
+void run_on_both(F&& body) {
+  std::atomic<bool> both{false};
+  for (int job = 0; job < 1000 && !both; ++job)
+    run(2, 2, [&](int thread, std::int64_t) {
+      body();
+      if (thread == 1) both = true;
+      if (thread == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  EXPECT_TRUE(both);
+}
+
+TEST(Team, ThreadsDieOfTheirOwnFaultsAndLeaveOtherSignalsToTheProgram) {
+  run_on_both([] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) EXPECT_EQ(sigismember(&blocked, own), 0);
+  });
+  std::atomic<int> open{0};
+  const std::thread::id caller = std::this_thread::get_id();
+  run_on_both([&] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    if (std::this_thread::get_id() != caller && sigismember(&blocked, SIGTERM) == 0) ++open;
+  });
+  EXPECT_EQ(open, 0);
+}
+
+#ifdef __x86_64__
+TEST(Team, RoundsAsTheCallerDoes) {
+  run(64, 2, [](int, std::int64_t) {});  // its thread has begun with another mode
+  const unsigned before = __builtin_ia32_stmxcsr();
+  constexpr unsigned flush_to_zero = 1u << 15;
+  __builtin_ia32_ldmxcsr(before | flush_to_zero);
+  std::atomic<int> others{0};
+  run_on_both([&] {
+    if ((__builtin_ia32_stmxcsr() & flush_to_zero) == 0) ++others;
+  });
+  __builtin_ia32_ldmxcsr(before);
+  EXPECT_EQ(others, 0);
+  run_on_both([&] {
+    if ((__builtin_ia32_stmxcsr() & flush_to_zero) != 0) ++others;
+  });
+  EXPECT_EQ(others, 0);
+}
+#endif
 
 }  // namespace
 }  // namespace weft

@@ -206,7 +206,9 @@ inline void with_row_vectors(const Product<V>& product, F&& body) {
 template <class Vectors, class V, class Ahead>
 inline typename Vectors::Sums sum_entries(const Vectors& vectors, const V* values, const Index* columns, Offset length,
                                           Ahead&& ahead) {
-  constexpr int turns = Vectors::together >= 4 ? 4 : Vectors::together;
+  // How many decides the bits, so it goes by the size of the sums, which AVX2 and AVX-512 have in common.
+  constexpr int max_turns = sizeof(typename Vectors::Sums) > 64 ? 2 : 4;
+  constexpr int turns = Vectors::together < max_turns ? Vectors::together : max_turns;
   constexpr Offset line = static_cast<Offset>(64 / sizeof(V));
   typename Vectors::Sums sums[turns];
   Offset k = 0;

@@ -107,31 +107,39 @@ bool has_choice(const Format& format, ValueType type) {
 class Isas {
  public:
   Isa get(const Format& format, ValueType type) {
-    const std::lock_guard lock(mutex_);
-    if (!read_) all_ = read();
-    read_ = true;
-    const auto known = std::ranges::find_if(
-        all_, [&](const KernelIsa& one) { return one.format == format.info.name && one.type == type; });
-    if (known != all_.end()) return known->isa;
+    if (const auto known = find(format, type)) return *known;
+    // Not under the lock: this may log, and a user's logger may plan. Of two threads that measure the first is right.
     const Isa found = with_value_type(type, [&]<class V>(std::type_identity<V>) { return measure<V>(format); });
+    if (const auto known = find(format, type)) return *known;
+    const std::lock_guard lock(mutex_);
     all_.push_back({format.info.name, type, found});
     write();
     return found;
   }
 
   std::vector<KernelIsa> renew() {
-    const std::lock_guard lock(mutex_);
-    all_.clear();
-    read_ = true;
+    std::vector<KernelIsa> all;
     for (const Format* format : registry())
-      for_each_real_type([&]<class V>(std::type_identity<V>) {
-        if (has_choice(*format, value_type<V>)) all_.push_back({format->info.name, value_type<V>, measure<V>(*format)});
+      for_each_value_type([&]<class V>(std::type_identity<V>) {
+        if (has_choice(*format, value_type<V>)) all.push_back({format->info.name, value_type<V>, measure<V>(*format)});
       });
+    const std::lock_guard lock(mutex_);
+    all_ = all;
+    read_ = true;
     if (!all_.empty()) write();
-    return all_;
+    return all;
   }
 
  private:
+  std::optional<Isa> find(const Format& format, ValueType type) {
+    const std::lock_guard lock(mutex_);
+    if (!read_) all_ = read();
+    read_ = true;
+    const auto known = std::ranges::find_if(
+        all_, [&](const KernelIsa& one) { return one.format == format.info.name && one.type == type; });
+    return known == all_.end() ? std::nullopt : std::optional(known->isa);
+  }
+
   static std::string file() { return cache_file(Device::cpu(), ".isa"); }
   static std::vector<KernelIsa> read() {
     constexpr std::size_t far_too_long = 4096;
@@ -175,7 +183,7 @@ std::vector<KernelIsa> parse_kernel_isas(const std::string& text) {
     std::istringstream words(line);
     std::string format, type, isa;
     if (!(words >> format >> type >> isa)) continue;
-    for_each_real_type([&]<class V>(std::type_identity<V>) {
+    for_each_value_type([&]<class V>(std::type_identity<V>) {
       for (const Isa choice : {Isa::avx2, Isa::avx512})
         if (type == to_string(value_type<V>) && isa == to_string(choice))
           all.push_back({format, value_type<V>, choice});

@@ -64,8 +64,10 @@ void expect_the_same_bits() {
     const Csr<V> matrix = generate<V>(source);
     for (const Format* format : registry()) {
       if (!format->runs_on(Device::Kind::cpu) || !format->has_type(value_type<V>)) continue;
-      for (const auto& [layout, count] : {std::pair(Layout::column_major, 1), std::pair(Layout::column_major, 3),
-                                          std::pair(Layout::row_major, 5), std::pair(Layout::row_major, 8)}) {
+      for (const auto& [layout, count] :
+           {std::pair(Layout::column_major, 1), std::pair(Layout::column_major, 3), std::pair(Layout::row_major, 2),
+            std::pair(Layout::row_major, 5), std::pair(Layout::row_major, 8), std::pair(Layout::row_major, 9),
+            std::pair(Layout::row_major, 12), std::pair(Layout::row_major, 16)}) {
         std::vector<V> narrow, wide;
         try {
           narrow = product_with(Isa::avx2, matrix, format->info.name, layout, count);

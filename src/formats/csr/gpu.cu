@@ -175,7 +175,7 @@ class GpuOperator final : public GpuOperatorBase<V> {
         return for_each_vector(
             product, [&](const Product<V>& one) { hybrid_.multiply(view(), speculation_.tile_rows, one, stream); });
       case Algorithm::stream:
-        return stream_multiply(view(), product, stream);
+        return for_each_vector(product, [&](const Product<V>& one) { stream_multiply(view(), one, stream); });
       default:
         return vector_multiply(schedule_.lanes, view(), product, stream);
     }

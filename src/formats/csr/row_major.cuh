@@ -24,10 +24,10 @@ struct RowMajorSpace {
 
   RowMajorSpace() = default;
   template <class O>
-  RowMajorSpace(const View<V, O>& matrix, Carver& space) {
+  RowMajorSpace(const View<V, O>& matrix, Carver& space, int fewest_steps = ::weft::csr::min_row_major_steps) {
     using namespace ::weft::csr;
     const Offset path = matrix.rows + matrix.entries;
-    steps = min_row_major_steps;
+    steps = fewest_steps;
     while (steps < max_row_major_steps && path > static_cast<Offset>(steps) * enough_row_major_shares) steps *= 2;
     shares = (path + steps - 1) / steps;
     share_rows = space.take<Index>(shares + 1);

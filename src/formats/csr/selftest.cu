@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "formats/csr/carries.cuh"
 #include "formats/csr/merge.cuh"
+#include "formats/csr/row_major.cuh"
 #include "formats/csr/speculative.cuh"
 #include "simt/selftest_tools.hpp"
 
@@ -133,6 +135,64 @@ void check_all_carries(Report& report, const std::string& type) {
   for (const Layout layout : {Layout::column_major, Layout::row_major}) check_carries<V>(report, 5, 1, 3, layout, type);
 }
 
+/// A product with row-major vectors whose shares have `steps` steps: rows of all lengths, some longer than many shares.
+template <class V>
+void check_row_major(Report& report, int steps, int vectors, std::size_t stride, const std::string& type) {
+  const std::size_t lengths[] = {0, 1, 0, 7, 64, 3, 255, 0, 0, 2, 1000, 31, 1, 256, 5, 0, 33, 1, 129, 0};
+  std::vector<std::uint32_t> ends{0};
+  for (int round = 0; round < 3; ++round)
+    for (const std::size_t length : lengths) ends.push_back(ends.back() + static_cast<std::uint32_t>(length + round));
+  const std::size_t rows = ends.size() - 1, entries = ends.back(), columns = 97;
+  const auto several = static_cast<std::size_t>(vectors);
+  TestArray<std::uint32_t> offsets = test_array(ends);
+  TestArray<Index> places(entries);
+  TestArray<V> values(entries), x(columns * stride), y(rows * stride);
+  std::vector<V> expected(rows * stride, V(-5));  // gaps keep what they have; all that is read is less than 2^24
+  for (std::size_t k = 0; k < entries; ++k) {
+    places[k] = static_cast<Index>(k * 31 % columns);
+    values[k] = static_cast<V>(1 + k % 7);
+  }
+  for (std::size_t i = 0; i < columns * stride; ++i)
+    x[i] = i % stride < several ? static_cast<V>(i % 11) : std::numeric_limits<V>::quiet_NaN();
+  for (std::size_t i = 0; i < rows * stride; ++i) y[i] = i % stride < several ? V(3) : V(-5);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t j = 0; j < several; ++j) {
+      V sum = 0;
+      for (std::size_t k = ends[row]; k < ends[row + 1]; ++k)
+        sum += values[k] * x[static_cast<std::size_t>(places[k]) * stride + j];
+      expected[row * stride + j] = V(2) * sum - V(3);
+    }
+
+  const csr::View<V, std::uint32_t> matrix{static_cast<Index>(rows), static_cast<Offset>(entries), offsets.sent(),
+                                           places.sent(), values.sent()};
+  csr::Carver counted;
+  csr::RowMajorSpace<V>(matrix, counted, steps);
+  TestArray<unsigned char> memory(counted.bytes());
+  csr::Carver carver(reinterpret_cast<std::byte*>(memory.sent()));
+  const csr::RowMajorSpace<V> space(matrix, carver, steps);
+  Product<V> product;
+  product.alpha = 2;
+  product.beta = -1;
+  product.x = x.sent();
+  product.y = y.sent();
+  product.x_stride = product.y_stride = stride;
+  product.count = vectors;
+  product.layout = Layout::row_major;
+  csr::row_major_search(matrix, space, {});
+  csr::row_major_multiply(matrix, space, product, {});
+  y.fetch();
+  report.expect(std::equal(expected.begin(), expected.end(), y.begin()),
+                "shares of " + std::to_string(steps) + " steps, " + std::to_string(vectors) +
+                    " row-major vectors, stride " + std::to_string(stride) + ", " + type);
+}
+
+template <class V>
+void check_row_major_shares(Report& report, const std::string& type) {
+  for (const int steps : {64, 128, 256})
+    for (const auto& [vectors, stride] : {std::pair{2, 2}, {2, 3}, {3, 3}, {4, 4}, {8, 8}, {8, 9}})
+      check_row_major<V>(report, steps, vectors, static_cast<std::size_t>(stride), type);
+}
+
 }  // namespace
 
 std::vector<std::string> csr_selftest() {
@@ -143,6 +203,8 @@ std::vector<std::string> csr_selftest() {
   check_shares<Offset>(report, "64-bit offsets");
   check_all_carries<float>(report, "f32");
   check_all_carries<double>(report, "f64");
+  check_row_major_shares<float>(report, "f32");
+  check_row_major_shares<double>(report, "f64");
   return report.failed;
 }
 
