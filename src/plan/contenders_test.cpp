@@ -70,7 +70,7 @@ TEST(Contenders, LearnFromTheTimeOfCsr) {
   EXPECT_DOUBLE_EQ(field["csr"].expected, 2e-3);
   field.time("csr", 200);  // the machine did something else
   field.all.correct_predictions();
-  EXPECT_DOUBLE_EQ(field["sell"].expected, 1.5e-3);
+  EXPECT_DOUBLE_EQ(field["sell"].expected, 5e-3);
 }
 
 TEST(Contenders, KnowWhetherAnotherFormatIsSoonerDoneThanAVariantOfCsr) {
@@ -111,10 +111,19 @@ TEST(Contenders, AreBelievedUntriedOnlyFarAhead) {
 
 TEST(Contenders, AreTriedIfTheirTotalIsClose) {
   Field field;
+  for (Contender<double>& one : field.all) one.price = 0.1;  // half of the budget
   EXPECT_TRUE(field.all.is_worth_a_trial(field["sell"], 0.2));
   EXPECT_FALSE(field.all.is_worth_a_trial(field["bce"], 0.2));
   field["sell"].excluded = true;
   EXPECT_TRUE(field.all.is_worth_a_trial(field["bce"], 0.2));
+}
+
+TEST(Contenders, AreTriedWhereThatCostsNextToNothing) {
+  Field field;
+  field["bce"].price = 0.001;
+  EXPECT_TRUE(field.all.is_worth_a_trial(field["bce"], 0.2));
+  field["bce"].price = 0.02;
+  EXPECT_FALSE(field.all.is_worth_a_trial(field["bce"], 0.2));
 }
 
 TEST(Contenders, PayForAnOrderOnce) {
