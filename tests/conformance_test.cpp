@@ -47,8 +47,9 @@ std::vector<Case> all_cases() {
         for (const ValueType type : {ValueType::f32, ValueType::f64}) {
           if (!format->has_type(type)) continue;
           if (device.is_cpu()) {
-            for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
-              if (isa_available(isa)) cases.push_back({name, device, isa, 0, type});
+            for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_gather})
+              if (isa_available(isa) && (format->gathers || isa != Isa::avx512_gather))
+                cases.push_back({name, device, isa, 0, type});
           } else if (device.kind() == Device::Kind::emulator) {
             // A number given to a format rarely changes what its threads do among themselves: one order will do.
             const int first = name.find('=') == std::string::npos ? 0 : 2;

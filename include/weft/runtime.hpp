@@ -13,8 +13,9 @@ WEFT_API int threads();
 
 /// The instruction set of CPU kernels: the one named by the environment variable WEFT_ISA, else avx2 where the CPU has
 /// it, else the baseline. On a CPU with AVX-512, a format that was measured to be faster with it there uses that
-/// instead (PlanInfo::isa), with the same bits as AVX2's.
-enum class Isa { baseline, avx2, avx512 };
+/// instead (PlanInfo::isa), with the same bits as AVX2's. avx512_gather is avx512 with the processor's own instruction
+/// for reading elements anywhere, where a format has kernels with it.
+enum class Isa { baseline, avx2, avx512, avx512_gather };
 WEFT_API Isa isa();
 /// All plans made from now on use this one. For tests and comparisons; throws Error(unsupported) when this CPU or build
 /// lacks it.

@@ -28,7 +28,7 @@ Isa best_isa() {
 Isa isa_from_environment() {
   const char* wanted = std::getenv("WEFT_ISA");
   if (!wanted || !*wanted) return best_isa();
-  for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+  for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_gather}) {
     if (wanted != to_string(isa)) continue;
     if (isa_available(isa)) {
       isa_forced = true;
@@ -38,7 +38,8 @@ Isa isa_from_environment() {
                                std::string(to_string(best_isa())));
     return best_isa();
   }
-  log(LogLevel::warning, "WEFT_ISA=" + std::string(wanted) + " is not one of baseline, avx2, avx512; using " +
+  log(LogLevel::warning, "WEFT_ISA=" + std::string(wanted) +
+                             " is not one of baseline, avx2, avx512, avx512-gather; using " +
                              std::string(to_string(best_isa())));
   return best_isa();
 }
@@ -89,6 +90,8 @@ bool isa_is_forced() {
 
 std::string_view to_string(Isa isa) {
   switch (isa) {
+    case Isa::avx512_gather:
+      return "avx512-gather";
     case Isa::avx512:
       return "avx512";
     case Isa::avx2:

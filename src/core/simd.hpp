@@ -28,6 +28,8 @@ inline constexpr int native_bytes = 32;
 #else
 inline constexpr int native_bytes = 16;
 #endif
+/// Whether there is another way to gather: by the processor's own instruction.
+inline constexpr bool has_gathers = native_bytes == 64;
 template <class V, int Count>
 using NativeSimd = std::experimental::simd<
     V, std::experimental::simd_abi::deduce_t<V, Count * sizeof(V) < native_bytes ? Count : native_bytes / sizeof(V)>>;
@@ -120,10 +122,51 @@ inline void add_product(T& sum, const std::type_identity_t<T>& a, const std::typ
   sum = multiply_add<T>(a, b, sum);
 }
 
-/// x[columns[0]], x[columns[1]], ... in a vector of 32 bytes. Products of a matrix in a cache wait for loads, two for
-/// each entry: 16-bit columns are loaded four at a time, and taken apart in registers.
+#ifdef __AVX512F__
+namespace detail {
+
+/// Four (f64) or eight (f32) columns as numbers of 32 bits.
 template <class V>
+inline auto load_columns(const std::uint16_t* from) {
+  if constexpr (sizeof(V) == 8)
+    return _mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+  else
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+template <class V>
+inline auto load_columns(const std::int32_t* from) {
+  if constexpr (sizeof(V) == 8)
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  else
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+
+/// x[columns[lane]] by the processor's own instruction. Where Padded, padding gets 0, and x is not read.
+template <bool Padded, class V, class Column>
+inline WideSimd<V> gather_by_hardware(const V* x, const Column* columns) {
+  [[maybe_unused]] constexpr int padding = sizeof(Column) == 2 ? 0xffff : -1;
+  const auto all = load_columns<V>(columns);
+  // Not the forms without a mask, of which GCC warns that they leave lanes uninitialized.
+  if constexpr (sizeof(V) == 8) {
+    const __mmask8 wanted = Padded ? _mm_cmpneq_epi32_mask(all, _mm_set1_epi32(padding)) : 0xf;
+    return WideSimd<V>(_mm256_mmask_i32gather_pd(_mm256_setzero_pd(), wanted, all, x, 8));
+  } else {
+    const __mmask8 wanted = Padded ? _mm256_cmpneq_epi32_mask(all, _mm256_set1_epi32(padding)) : 0xff;
+    return WideSimd<V>(_mm256_mmask_i32gather_ps(_mm256_setzero_ps(), wanted, all, x, 4));
+  }
+}
+
+}  // namespace detail
+#endif
+
+/// x[columns[0]], x[columns[1]], ... in a vector of 32 bytes. Products of a matrix in a cache wait for loads, two for
+/// each entry: 16-bit columns are loaded four at a time, and taken apart in registers. Hardware: by the processor's own
+/// instruction, if it has AVX-512, which some processors are faster with.
+template <bool Hardware = false, class V>
 inline WideSimd<V> gather_wide(const V* x, const std::uint16_t* columns) {
+#ifdef __AVX512F__
+  if constexpr (Hardware) return detail::gather_by_hardware<false>(x, columns);
+#endif
 #ifdef __AVX2__
   const auto four_columns = [](const std::uint16_t* from) {
     std::uint64_t four;
@@ -149,8 +192,11 @@ inline WideSimd<V> gather_wide(const V* x, const std::uint16_t* columns) {
   return WideSimd<V>([&](auto lane) { return x[columns[lane]]; });
 #endif
 }
-template <class V>
+template <bool Hardware = false, class V>
 inline WideSimd<V> gather_wide(const V* x, const std::int32_t* columns) {
+#ifdef __AVX512F__
+  if constexpr (Hardware) return detail::gather_by_hardware<false>(x, columns);
+#endif
 #ifdef __AVX2__
   const std::int32_t* const c = columns;
   if constexpr (sizeof(V) == 8)
@@ -180,8 +226,11 @@ inline V element_or_zero(const V* x, Column column) {
 }
 
 /// gather_wide where some columns are padding.
-template <class V>
+template <bool Hardware = false, class V>
 inline WideSimd<V> gather_wide_padded(const V* x, const std::uint16_t* columns) {
+#ifdef __AVX512F__
+  if constexpr (Hardware) return detail::gather_by_hardware<true>(x, columns);
+#endif
 #ifdef __AVX2__
   alignas(16) std::uint16_t safe[32 / sizeof(V)];
   if constexpr (sizeof(V) == 8) {
@@ -201,8 +250,11 @@ inline WideSimd<V> gather_wide_padded(const V* x, const std::uint16_t* columns) 
   return WideSimd<V>([&](auto lane) { return element_or_zero(x, columns[lane]); });
 #endif
 }
-template <class V>
+template <bool Hardware = false, class V>
 inline WideSimd<V> gather_wide_padded(const V* x, const std::int32_t* columns) {
+#ifdef __AVX512F__
+  if constexpr (Hardware) return detail::gather_by_hardware<true>(x, columns);
+#endif
 #ifdef __AVX2__
   alignas(32) std::int32_t safe[32 / sizeof(V)];
   if constexpr (sizeof(V) == 8) {

@@ -59,6 +59,7 @@ struct Format {
   /// there to compare with.
   std::vector<Prediction> (*predict)(const Outlook& outlook) = nullptr;
   PerValue<Storing> storing;  ///< for formats that files can hold (info.storable)
+  bool gathers = false;       ///< on a CPU, kernels are not the same with Isa::avx512_gather as with Isa::avx512
   bool yardstick = false;     ///< what `auto` judges the others by, and takes for a few products; one of the registry
 
   bool runs_on(Device::Kind kind) const;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <sstream>
 
 #include "core/isa.hpp"
@@ -64,38 +65,53 @@ Csr<V> irregular_matrix() {
   });
 }
 
-/// The time of AVX-512's kernels over that of AVX2's.
+/// Those with AVX-512 that a format has, after AVX2, which they are compared with.
+std::span<const Isa> choices_of(const Format& format) {
+  static constexpr Isa all[] = {Isa::avx2, Isa::avx512, Isa::avx512_gather};
+  return std::span(all).first(format.gathers ? 3 : 2);
+}
+
+/// The time of each choice over that of AVX2's kernels.
 template <Value V>
-double time_ratio(const Format& format, const Csr<V>& matrix) {
+std::vector<double> time_ratios(const Format& format, const Csr<V>& matrix) {
   const auto op = format.build.get<V>()(MatrixSource<V>(matrix), {.device = Device::cpu()});
   const Array<V> x(static_cast<std::size_t>(matrix.cols), V(1));
   Array<V> y(static_cast<std::size_t>(matrix.rows));
   const Product<V> product{.x = x.data(), .y = y.data()};
   constexpr int rounds = 7, products = 5;
-  double best[2] = {1e30, 1e30};
+  const std::span<const Isa> choices = choices_of(format);
+  std::vector<double> best(choices.size(), 1e30);
   for (int round = 0; round < rounds; ++round)
-    for (const int wide : {0, 1}) {
-      op->use_isa(wide ? Isa::avx512 : Isa::avx2);
+    for (std::size_t c = 0; c < choices.size(); ++c) {
+      op->use_isa(choices[c]);
       op->apply(product, {});
       const Stopwatch watch;
       for (int i = 0; i < products; ++i) op->apply(product, {});
-      best[wide] = std::min(best[wide], watch.seconds());
+      best[c] = std::min(best[c], watch.seconds());
     }
-  return best[1] / best[0];
+  const double avx2 = best[0];
+  for (double& seconds : best) seconds /= avx2;
+  return best;
 }
 
 template <Value V>
 Isa measure(const Format& format) {
-  double ratio = 1;
+  const std::span<const Isa> choices = choices_of(format);
+  std::vector<double> ratios(choices.size(), 1);
   try {
-    ratio = std::cbrt(time_ratio(format, grid_matrix<V>(16, 1)) * time_ratio(format, grid_matrix<V>(8, 3)) *
-                      time_ratio(format, irregular_matrix<V>()));
+    const std::vector<double> of[] = {time_ratios(format, grid_matrix<V>(16, 1)),
+                                      time_ratios(format, grid_matrix<V>(8, 3)),
+                                      time_ratios(format, irregular_matrix<V>())};
+    for (std::size_t c = 0; c < ratios.size(); ++c) ratios[c] = std::cbrt(of[0][c] * of[1][c] * of[2][c]);
   } catch (const Error& error) {
     log(LogLevel::debug, format.info.name + " is not measured: " + error.what());
   }
-  log(LogLevel::debug, format.info.name + " " + std::string(to_string(value_type<V>)) + ": AVX-512 takes " +
-                           std::to_string(ratio) + " of AVX2's time");
-  return ratio < worth_it ? Isa::avx512 : Isa::avx2;
+  for (std::size_t c = 1; c < choices.size(); ++c)
+    log(LogLevel::debug, format.info.name + " " + std::string(to_string(value_type<V>)) + ": " +
+                             std::string(to_string(choices[c])) + " takes " + std::to_string(ratios[c]) +
+                             " of AVX2's time");
+  const auto best = std::ranges::min_element(ratios);
+  return *best < worth_it ? choices[static_cast<std::size_t>(best - ratios.begin())] : Isa::avx2;
 }
 
 bool has_choice(const Format& format, ValueType type) {
@@ -184,7 +200,7 @@ std::vector<KernelIsa> parse_kernel_isas(const std::string& text) {
     std::string format, type, isa;
     if (!(words >> format >> type >> isa)) continue;
     for_each_value_type([&]<class V>(std::type_identity<V>) {
-      for (const Isa choice : {Isa::avx2, Isa::avx512})
+      for (const Isa choice : {Isa::avx2, Isa::avx512, Isa::avx512_gather})
         if (type == to_string(value_type<V>) && isa == to_string(choice))
           all.push_back({format, value_type<V>, choice});
     });

@@ -13,7 +13,9 @@ namespace weft {
 namespace {
 
 TEST(KernelIsa, TextAndBack) {
-  const std::vector<KernelIsa> all{{"sell", ValueType::f32, Isa::avx512}, {"csr", ValueType::f64, Isa::avx2}};
+  const std::vector<KernelIsa> all{{"sell", ValueType::f32, Isa::avx512},
+                                   {"csr", ValueType::f64, Isa::avx2},
+                                   {"sell", ValueType::f64, Isa::avx512_gather}};
   EXPECT_EQ(parse_kernel_isas(to_text(all)), all);
 }
 
@@ -27,7 +29,7 @@ TEST(KernelIsa, LinesThatMakeNoSenseAreLeftOut) {
 TEST(KernelIsa, OneThatIsForcedIsTaken) {
   ASSERT_TRUE(isa_is_forced());  // as it is in these tests, see own_cache.cpp
   const Isa before = isa();
-  for (const Isa wanted : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+  for (const Isa wanted : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_gather}) {
     if (!isa_available(wanted)) continue;
     set_isa(wanted);
     for (const Format* format : registry())
@@ -68,17 +70,20 @@ void expect_the_same_bits() {
            {std::pair(Layout::column_major, 1), std::pair(Layout::column_major, 3), std::pair(Layout::row_major, 2),
             std::pair(Layout::row_major, 5), std::pair(Layout::row_major, 8), std::pair(Layout::row_major, 9),
             std::pair(Layout::row_major, 12), std::pair(Layout::row_major, 16)}) {
-        std::vector<V> narrow, wide;
-        try {
-          narrow = product_with(Isa::avx2, matrix, format->info.name, layout, count);
-          wide = product_with(Isa::avx512, matrix, format->info.name, layout, count);
-        } catch (const Error& error) {
-          EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();  // too much padding
-          continue;
+        for (const Isa isa : {Isa::avx512, Isa::avx512_gather}) {
+          if (isa == Isa::avx512_gather && !format->gathers) continue;
+          std::vector<V> narrow, wide;
+          try {
+            narrow = product_with(Isa::avx2, matrix, format->info.name, layout, count);
+            wide = product_with(isa, matrix, format->info.name, layout, count);
+          } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();  // too much padding
+            continue;
+          }
+          EXPECT_EQ(std::memcmp(narrow.data(), wide.data(), narrow.size() * sizeof(V)), 0)
+              << format->info.name << ", " << source << ", " << to_string(value_type<V>) << ", " << count
+              << (layout == Layout::row_major ? " row-major, " : ", ") << to_string(isa);
         }
-        EXPECT_EQ(std::memcmp(narrow.data(), wide.data(), narrow.size() * sizeof(V)), 0)
-            << format->info.name << ", " << source << ", " << to_string(value_type<V>) << ", " << count
-            << (layout == Layout::row_major ? " row-major" : "");
       }
     }
   }

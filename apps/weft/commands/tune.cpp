@@ -20,14 +20,16 @@ struct TuneOptions {
   bool json = false;
 };
 
-/// Formats whose kernels are faster with AVX-512: "sell (f32, f64), bro-sell (f64)".
+/// Formats whose kernels are faster with AVX-512: "sell (f32 with gathers, f64), bro-sell (f64)".
 std::string gainers(const std::vector<KernelIsa>& kernels) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kernels.size();) {
     std::vector<std::string> types;
     std::size_t next = i;
     for (; next < kernels.size() && kernels[next].format == kernels[i].format; ++next)
-      if (kernels[next].isa == Isa::avx512) types.emplace_back(to_string(kernels[next].type));
+      if (kernels[next].isa != Isa::avx2)
+        types.push_back(std::string(to_string(kernels[next].type)) +
+                        (kernels[next].isa == Isa::avx512_gather ? " with gathers" : ""));
     if (!types.empty()) names.push_back(fmt::format("{} ({})", kernels[i].format, fmt::join(types, ", ")));
     i = next;
   }

@@ -43,7 +43,7 @@ inline constexpr int merge_wide_chunks = 8;
 inline constexpr int long_threads = 256, long_entries_per_thread = 8;  // of a piece of csr:long
 inline constexpr int merge_block_items = 6;                            // steps per thread
 /// Row-major vectors: steps of a share, fewer where there would not be enough shares; entries in flight per lane.
-inline constexpr int min_row_major_steps = 64, max_row_major_steps = 256;
+inline constexpr int min_row_major_steps = 128, max_row_major_steps = 256;
 inline constexpr int enough_row_major_shares = 1 << 13;
 inline constexpr int row_major_batch = 4;
 inline constexpr int row_major_resident_blocks = 4;

@@ -50,7 +50,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
                             .order = storage_.order.empty() ? nullptr : storage_.order.data(),
                             .columns = storage_.columns.data(),
                             .values = storage_.values.data(),
-                            .far = comes_from_memory(storage_.bytes())};
+                            .far = comes_from_memory(storage_.bytes()),
+                            .gathers = this->isa() == Isa::avx512_gather};
     const Offset work = storage_.rows + static_cast<Offset>(storage_.values.size());
     WEFT_CALL_ISA(this->isa(), multiply<V>)(view, product, useful_threads(work, entries_per_thread));
   }
@@ -89,6 +90,7 @@ const Format& format() {
     f.info.refuses = refuses_padding();
     for_each_real_type([&]<class V>(std::type_identity<V>) { f.build.get<V>() = &build<V>; });
     f.predict = &predict;
+    f.gathers = true;
     return f;
   }();
   return format;

@@ -11,10 +11,16 @@ namespace simd = ::weft::WEFT_ISA_NAMESPACE;
 
 constexpr Offset bytes_ahead = 4096;  // of values: prefetched, as in csr
 
-/// Far: the matrix is in memory. What is in a cache comes soon enough without, and each request costs an instruction.
-template <bool Far>
+/// How a kernel reads. Far: the matrix is in memory, and requested ahead; what is in a cache comes soon enough without,
+/// and each request costs an instruction. Gathers: x is read by the processor's gather instructions.
+template <bool Far, bool Gathers>
+struct Reading {
+  static constexpr bool far = Far, gathers = Gathers;
+};
+
+template <class How>
 inline void prefetch(const void* address) {
-  if constexpr (Far) __builtin_prefetch(static_cast<const char*>(address) + bytes_ahead);
+  if constexpr (How::far) __builtin_prefetch(static_cast<const char*>(address) + bytes_ahead);
 }
 
 /// The sums of C rows, as the widest vectors there are; two for each, so that an addition need not wait for the last.
@@ -36,7 +42,7 @@ struct Sums {
 };
 
 /// Adds the runs of one slice; `x` is that of its first row. Returns where its values end.
-template <Index C, bool Far, class V>
+template <Index C, class How, class V>
 inline const V* add_runs(const Band& band, const Index* distances, const std::uint32_t* masks, const V* values,
                          const V* x, Sums<C, V>& sums) {
   using S = Sums<C, V>;
@@ -44,8 +50,8 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
   Index k = 0;
   for (; k + 2 <= band.full; k += 2, values += 2 * C) {
     const V *x_even = x + distances[k], *x_odd = x + distances[k + 1];
-    prefetch<Far>(values);
-    if constexpr (C * sizeof(V) > 32) prefetch<Far>(values + C);
+    prefetch<How>(values);
+    if constexpr (C * sizeof(V) > 32) prefetch<How>(values + C);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p) {
       simd::add_product(sums.even[p], simd::load_as<Lanes>(values + p * S::lanes),
@@ -56,7 +62,7 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
   }
   if (k < band.full) {
     const V* const x_last = x + distances[k];
-    prefetch<Far>(values);
+    prefetch<How>(values);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p)
       simd::add_product(sums.even[p], simd::load_as<Lanes>(values + p * S::lanes),
@@ -65,7 +71,7 @@ inline const V* add_runs(const Band& band, const Index* distances, const std::ui
   }
   for (k = band.full; k < band.full + band.partial; ++k, values += C) {
     const V* const x_some = x + distances[k];
-    prefetch<Far>(values);
+    prefetch<How>(values);
 #pragma GCC unroll 16
     for (Index p = 0; p < S::parts; ++p)
       simd::add_product(sums.odd[p], simd::load_as<Lanes>(values + p * S::lanes),
@@ -97,19 +103,20 @@ using GatherLanes =
     std::conditional_t<simd::native_bytes >= 32 && C * sizeof(V) % 32 == 0, simd::WideSimd<V>, simd::Simd<V>>;
 
 /// Adds columns, C rows side by side, to their sums; where Padded, some may be padding, for which x is not read.
-template <bool Far, bool Padded, Index Parts, class Lanes, class V, class Column>
+template <class How, bool Padded, Index Parts, class Lanes, class V, class Column>
 inline void add_columns(const V* values, const Column* columns, Index count, const V* x, Lanes (&sums)[Parts]) {
   constexpr Index lanes = static_cast<Index>(Lanes::size());
   for (Index k = 0; k < count; ++k, values += Parts * lanes, columns += Parts * lanes) {
-    prefetch<Far>(values);
-    if constexpr (Far) __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
+    prefetch<How>(values);
+    if constexpr (How::far) __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 4);
 #pragma GCC unroll 16
     for (Index p = 0; p < Parts; ++p) {
       const Column* const column = columns + p * lanes;
       const Lanes factors = simd::load_as<Lanes>(values + p * lanes);
       if constexpr (sizeof(Lanes) == 32)
-        simd::add_product(sums[p], factors,
-                          Padded ? simd::gather_wide_padded(x, column) : simd::gather_wide(x, column));
+        simd::add_product(
+            sums[p], factors,
+            Padded ? simd::gather_wide_padded<How::gathers>(x, column) : simd::gather_wide<How::gathers>(x, column));
       else if constexpr (Padded)
         simd::add_product(sums[p], factors, Lanes([&](auto lane) { return simd::element_or_zero(x, column[lane]); }));
       else
@@ -119,17 +126,17 @@ inline void add_columns(const V* values, const Column* columns, Index count, con
 }
 
 /// The columns of a slice's entries that are in no run: the first `unpadded` of `width` have no padding.
-template <Index C, bool Far, class Lanes, class V, class Column>
+template <Index C, class How, class Lanes, class V, class Column>
 inline void add_columns_of(Index unpadded, Index width, const V* values, const Column* columns, const V* x,
                            Lanes (&sums)[C / Lanes::size()]) {
-  add_columns<Far, false>(values, columns, unpadded, x, sums);
+  add_columns<How, false>(values, columns, unpadded, x, sums);
   if (unpadded == width) return;
   const Offset place = static_cast<Offset>(unpadded) * C;
-  add_columns<Far, true>(values + place, columns + place, width - unpadded, x, sums);
+  add_columns<How, true>(values + place, columns + place, width - unpadded, x, sums);
 }
 
 /// The same, onto sums in memory. C is 0: `rows` per slice, entry by entry.
-template <Index C, bool Far, class V, class Column>
+template <Index C, class How, class V, class Column>
 inline void add_columns_of(const Band& band, Index rows, const V* values, const Column* columns, const V* x, V* sums) {
   if constexpr (C > 0) {
     using Lanes = GatherLanes<C, V>;
@@ -137,7 +144,7 @@ inline void add_columns_of(const Band& band, Index rows, const V* values, const 
     Lanes running[C / lanes];
 #pragma GCC unroll 16
     for (Index p = 0; p < C / lanes; ++p) running[p] = simd::load_as<Lanes>(sums + p * lanes);
-    add_columns_of<C, Far>(band.unpadded, band.width, values, columns, x, running);
+    add_columns_of<C, How>(band.unpadded, band.width, values, columns, x, running);
 #pragma GCC unroll 16
     for (Index p = 0; p < C / lanes; ++p) simd::store_as(running[p], sums + p * lanes);
   } else {
@@ -166,7 +173,7 @@ inline void store_slice(const CpuMatrix<V>& matrix, const Product<V>& product, O
 }
 
 /// C is the number of rows per slice, or 0 if it is only known in the matrix.
-template <Index C, bool Far, class V>
+template <Index C, class How, class V>
 inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s,
                            const V* values, const std::uint16_t* columns) {
   const Index rows = C > 0 ? C : matrix.slice_rows;
@@ -181,7 +188,7 @@ inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product
       if (band.full + band.partial > 0) {
         Sums<C, V> running;
         left =
-            add_runs<C, Far, V>(band, matrix.distances + band.run, matrix.masks + band.run, values, x + first, running);
+            add_runs<C, How, V>(band, matrix.distances + band.run, matrix.masks + band.run, values, x + first, running);
         if (band.width == 0 && count == C) {
           store_whole_slice<C, V>(product, first, j, running);
           continue;
@@ -190,16 +197,16 @@ inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product
         for (Index p = 0; p < Sums<C, V>::parts; ++p) simd::store_as(running.of(p), sums + p * Sums<C, V>::lanes);
       }
     if (band.base >= 0)
-      add_columns_of<C, Far>(band, rows, left, columns, x + band.base, sums);
+      add_columns_of<C, How>(band, rows, left, columns, x + band.base, sums);
     else
-      add_columns_of<C, Far>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
+      add_columns_of<C, How>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
     store_slice<C>(matrix, product, first, count, j, sums);
   }
 }
 
 /// The slices [s, end) of a band without runs, for one vector and y = alpha A x: short rows leave no time for anything
 /// but this.
-template <Index C, bool Far, bool Ordered, class V, class Column>
+template <Index C, class How, bool Ordered, class V, class Column>
 void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, Index end,
                     const V* values, const Column* columns, const V* x) {
   using Lanes = GatherLanes<C, V>;
@@ -214,7 +221,7 @@ void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const
     Lanes running[C / lanes];
 #pragma GCC unroll 16
     for (Index p = 0; p < C / lanes; ++p) running[p] = 0;
-    add_columns_of<C, Far>(unpadded, width, values, columns, x, running);
+    add_columns_of<C, How>(unpadded, width, values, columns, x, running);
     if constexpr (Ordered) {
       V sums[C];
 #pragma GCC unroll 16
@@ -228,14 +235,14 @@ void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const
   }
 }
 
-template <Index C, bool Far, class V>
+template <Index C, class How, class V>
 void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, Index end,
                     const V* values, const std::uint16_t* columns) {
   const auto run = [&](const auto* typed, const V* x) {
     if (matrix.order)
-      multiply_plain<C, Far, true>(matrix, product, band, s, end, values, typed, x);
+      multiply_plain<C, How, true>(matrix, product, band, s, end, values, typed, x);
     else
-      multiply_plain<C, Far, false>(matrix, product, band, s, end, values, typed, x);
+      multiply_plain<C, How, false>(matrix, product, band, s, end, values, typed, x);
   };
   if (band.base >= 0)
     run(columns, product.x + band.base);
@@ -263,7 +270,7 @@ void for_each_band(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body
   });
 }
 
-template <Index C, bool Far, class V>
+template <Index C, class How, class V>
 void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   [[maybe_unused]] const bool simple = product.count == 1 && product.beta == V(0);
   for_each_band(matrix, C > 0 ? C : matrix.slice_rows, threads,
@@ -272,15 +279,15 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
                   if constexpr (C > 0) {
                     const bool whole = static_cast<Offset>(end) * C <= matrix.rows;
                     if (simple && whole && band.full + band.partial == 0)
-                      return multiply_plain<C, Far>(matrix, product, band, s, end, values, columns);
+                      return multiply_plain<C, How>(matrix, product, band, s, end, values, columns);
                   }
                   for (; s < end; ++s, values += size, columns += column_size)
-                    multiply_slice<C, Far>(matrix, product, band, s, values, columns);
+                    multiply_slice<C, How>(matrix, product, band, s, values, columns);
                 });
 }
 
 /// R rows of a slice with row-major vectors, from row `row` of it on.
-template <int R, bool Far, class Vectors, class V>
+template <int R, class How, class Vectors, class V>
 inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, const Band& band, Index s,
                           const V* values, const std::uint16_t* narrow, Index row) {
   const Index step = matrix.slice_rows;
@@ -289,13 +296,13 @@ inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, co
   typename Vectors::Sums sums[R];
   Index k = 0;
   for (; k < band.full; ++k, values += step) {
-    prefetch<Far>(values);
+    prefetch<How>(values);
     const V* const x = vectors.x(first + matrix.distances[band.run + k]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) vectors.add(sums[r], values[r], x + r * vectors.x_stride());
   }
   for (; k < band.full + band.partial; ++k, values += step) {
-    prefetch<Far>(values);
+    prefetch<How>(values);
     const std::uint32_t mask = matrix.masks[band.run + k] >> row;
     const Offset column = first + matrix.distances[band.run + k];
 #pragma GCC unroll 8
@@ -317,34 +324,37 @@ inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, co
     vectors.store(matrix.order ? matrix.order[first + r] : first + r, sums[r]);
 }
 
-template <bool Far, class V>
+template <class How, class V>
+void multiply_row_major(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
+    constexpr int together = Vectors::together;
+    for_each_band(matrix, matrix.slice_rows, threads,
+                  [&](const Band& band, Index s, Index end, const V* values, Offset size, const std::uint16_t* columns,
+                      Offset column_size) {
+                    for (; s < end; ++s, values += size, columns += column_size) {
+                      Index row = 0;
+                      for (; row + together <= matrix.slice_rows; row += together)
+                        multiply_rows<together, How>(matrix, vectors, band, s, values, columns, row);
+                      for (; row < matrix.slice_rows; ++row)
+                        multiply_rows<1, How>(matrix, vectors, band, s, values, columns, row);
+                    }
+                  });
+  });
+}
+
+template <class How, class V>
 void multiply_from(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  if (product.layout == Layout::row_major)
-    return simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
-      constexpr int together = Vectors::together;
-      for_each_band(matrix, matrix.slice_rows, threads,
-                    [&](const Band& band, Index s, Index end, const V* values, Offset size,
-                        const std::uint16_t* columns, Offset column_size) {
-                      for (; s < end; ++s, values += size, columns += column_size) {
-                        Index row = 0;
-                        for (; row + together <= matrix.slice_rows; row += together)
-                          multiply_rows<together, Far>(matrix, vectors, band, s, values, columns, row);
-                        for (; row < matrix.slice_rows; ++row)
-                          multiply_rows<1, Far>(matrix, vectors, band, s, values, columns, row);
-                      }
-                    });
-    });
   switch (matrix.slice_rows) {
     case 4:
-      return multiply_all<4, Far>(matrix, product, threads);
+      return multiply_all<4, How>(matrix, product, threads);
     case 8:
-      return multiply_all<8, Far>(matrix, product, threads);
+      return multiply_all<8, How>(matrix, product, threads);
     case 16:
-      return multiply_all<16, Far>(matrix, product, threads);
+      return multiply_all<16, How>(matrix, product, threads);
     case 32:
-      return multiply_all<32, Far>(matrix, product, threads);
+      return multiply_all<32, How>(matrix, product, threads);
     default:
-      return multiply_all<0, Far>(matrix, product, threads);
+      return multiply_all<0, How>(matrix, product, threads);
   }
 }
 
@@ -352,10 +362,16 @@ void multiply_from(const CpuMatrix<V>& matrix, const Product<V>& product, int th
 
 template <class V>
 void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
+  const auto multiply_reading = [&](auto far) {
+    if (product.layout == Layout::row_major) return multiply_row_major<Reading<far, false>>(matrix, product, threads);
+    if constexpr (simd::has_gathers)
+      if (matrix.gathers) return multiply_from<Reading<far, true>>(matrix, product, threads);
+    multiply_from<Reading<far, false>>(matrix, product, threads);
+  };
   if (matrix.far)
-    multiply_from<true>(matrix, product, threads);
+    multiply_reading(std::true_type());
   else
-    multiply_from<false>(matrix, product, threads);
+    multiply_reading(std::false_type());
 }
 
 #define WEFT_INSTANTIATE(V) template void multiply<V>(const CpuMatrix<V>&, const Product<V>&, int);

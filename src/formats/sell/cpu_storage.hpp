@@ -85,7 +85,8 @@ struct CpuMatrix {
   const Index* order = nullptr;  // null: not sorted
   const std::uint16_t* columns = nullptr;
   const V* values = nullptr;
-  bool far = false;  // the matrix comes from memory, not from a cache
+  bool far = false;      // the matrix comes from memory, not from a cache
+  bool gathers = false;  // by hardware
 };
 
 WEFT_FOR_EACH_ISA(template <class V> void multiply(const CpuMatrix<V>& matrix, const Product<V>& product, int threads);)

@@ -196,7 +196,7 @@ TEST(SellOnCpu, SharesCoverAllSlices) {
 
 TEST(SellOnCpu, RunsReadOnlyTheElementsOfXThatTheyHave) {
   const Isa before = isa();
-  for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+  for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_gather}) {
     if (!isa_available(isa)) continue;
     set_isa(isa);
     for (Csr<double>& matrix : awkward_matrices()) {
