@@ -41,41 +41,58 @@ struct Sums {
   Lanes of(Index part) const { return even[part] + odd[part]; }
 };
 
+/// Adds what one run of a slice has; `x` is that of the first row in it.
+template <Index C, class How, class Lanes, class V>
+inline void add_run(const V* values, const V* x, Lanes (&sums)[C / Lanes::size()]) {
+  constexpr Index lanes = static_cast<Index>(Lanes::size());
+  prefetch<How>(values);
+  if constexpr (C * sizeof(V) > 64) prefetch<How>(values + C / 2);
+#pragma GCC unroll 16
+  for (Index p = 0; p < C / lanes; ++p)
+    simd::add_product(sums[p], simd::load_as<Lanes>(values + p * lanes), simd::load_as<Lanes>(x + p * lanes));
+}
+template <Index C, class How, class Lanes, class V>
+inline void add_some_of_run(const V* values, const V* x, std::uint32_t mask, Lanes (&sums)[C / Lanes::size()]) {
+  constexpr Index lanes = static_cast<Index>(Lanes::size());
+  prefetch<How>(values);
+  if constexpr (C * sizeof(V) > 64) prefetch<How>(values + C / 2);
+#pragma GCC unroll 16
+  for (Index p = 0; p < C / lanes; ++p)
+    simd::add_product(sums[p], simd::load_as<Lanes>(values + p * lanes),
+                      simd::load_some<Lanes>(x + p * lanes, mask >> (p * lanes)));
+}
+
+template <Index C>
+using Mask = std::conditional_t<C == 32, std::uint32_t, std::conditional_t<C == 16, std::uint16_t, std::uint8_t>>;
+
+/// The runs of a band.
+struct Runs {
+  const Index* distances;
+  Index full, partial;
+};
+
 /// Adds the runs of one slice; `x` is that of its first row. Returns where its values end.
 template <Index C, class How, class V>
-inline const V* add_runs(const Band& band, const Index* distances, const std::uint32_t* masks, const V* values,
-                         const V* x, Sums<C, V>& sums) {
-  using S = Sums<C, V>;
-  using Lanes = typename S::Lanes;
+inline const V* add_runs(const Runs& runs, const Mask<C>* masks, const V* values, const V* x, Sums<C, V>& sums) {
+  const Index* const full = runs.distances;
   Index k = 0;
-  for (; k + 2 <= band.full; k += 2, values += 2 * C) {
-    const V *x_even = x + distances[k], *x_odd = x + distances[k + 1];
-    prefetch<How>(values);
-    if constexpr (C * sizeof(V) > 32) prefetch<How>(values + C);
-#pragma GCC unroll 16
-    for (Index p = 0; p < S::parts; ++p) {
-      simd::add_product(sums.even[p], simd::load_as<Lanes>(values + p * S::lanes),
-                        simd::load_as<Lanes>(x_even + p * S::lanes));
-      simd::add_product(sums.odd[p], simd::load_as<Lanes>(values + C + p * S::lanes),
-                        simd::load_as<Lanes>(x_odd + p * S::lanes));
-    }
+  for (; k + 2 <= runs.full; k += 2, values += 2 * C) {
+    add_run<C, How>(values, x + full[k], sums.even);
+    add_run<C, How>(values + C, x + full[k + 1], sums.odd);
   }
-  if (k < band.full) {
-    const V* const x_last = x + distances[k];
-    prefetch<How>(values);
-#pragma GCC unroll 16
-    for (Index p = 0; p < S::parts; ++p)
-      simd::add_product(sums.even[p], simd::load_as<Lanes>(values + p * S::lanes),
-                        simd::load_as<Lanes>(x_last + p * S::lanes));
+  if (k < runs.full) {
+    add_run<C, How>(values, x + full[k], sums.even);
     values += C;
   }
-  for (k = band.full; k < band.full + band.partial; ++k, values += C) {
-    const V* const x_some = x + distances[k];
-    prefetch<How>(values);
-#pragma GCC unroll 16
-    for (Index p = 0; p < S::parts; ++p)
-      simd::add_product(sums.odd[p], simd::load_as<Lanes>(values + p * S::lanes),
-                        simd::load_some<Lanes>(x_some + p * S::lanes, masks[k] >> (p * S::lanes)));
+  const Index* const partial = full + runs.full;
+  k = 0;
+  for (; k + 2 <= runs.partial; k += 2, values += 2 * C) {
+    add_some_of_run<C, How>(values, x + partial[k], masks[k], sums.odd);
+    add_some_of_run<C, How>(values + C, x + partial[k + 1], masks[k + 1], sums.even);
+  }
+  if (k < runs.partial) {
+    add_some_of_run<C, How>(values, x + partial[k], masks[k], sums.odd);
+    values += C;
   }
   return values;
 }
@@ -172,6 +189,13 @@ inline void store_slice(const CpuMatrix<V>& matrix, const Product<V>& product, O
   for (Index i = 0; i < count; ++i) simd::store_sum(product, order ? order[i] : first + i, vector, sums[i]);
 }
 
+/// Those of slice s.
+template <Index C, class V>
+inline const Mask<C>* masks_of(const CpuMatrix<V>& matrix, const Band& band, Index s) {
+  return reinterpret_cast<const Mask<C>*>(matrix.masks + band.mask) +
+         static_cast<Offset>(s - band.slice) * band.partial;
+}
+
 /// C is the number of rows per slice, or 0 if it is only known in the matrix.
 template <Index C, class How, class V>
 inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s,
@@ -179,6 +203,7 @@ inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product
   const Index rows = C > 0 ? C : matrix.slice_rows;
   const Offset first = static_cast<Offset>(s) * rows;
   const Index count = matrix.rows - first < rows ? static_cast<Index>(matrix.rows - first) : rows;
+  [[maybe_unused]] const Runs runs{matrix.distances + band.run, band.full, band.partial};
   // The slice stays in the cache from one vector to the next.
   for (int j = 0; j < product.count; ++j) {
     const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
@@ -187,8 +212,7 @@ inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product
     if constexpr (may_have_runs(C))
       if (band.full + band.partial > 0) {
         Sums<C, V> running;
-        left =
-            add_runs<C, How, V>(band, matrix.distances + band.run, matrix.masks + band.run, values, x + first, running);
+        left = add_runs<C, How>(runs, masks_of<C>(matrix, band, s), values, x + first, running);
         if (band.width == 0 && count == C) {
           store_whole_slice<C, V>(product, first, j, running);
           continue;
@@ -250,6 +274,25 @@ void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const
     run(reinterpret_cast<const Index*>(columns), product.x);
 }
 
+/// The slices [s, end) of a band with nothing but runs, for one vector and y = alpha A x.
+template <Index C, class How, class V>
+void multiply_runs(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, Index end,
+                   const V* values) {
+  using S = Sums<C, V>;
+  const typename S::Lanes alpha = product.alpha;
+  const Runs runs{matrix.distances + band.run, band.full, band.partial};
+  const Mask<C>* masks = masks_of<C>(matrix, band, s);
+  const Offset first = static_cast<Offset>(s) * C, last = static_cast<Offset>(end) * C;
+  const V* x = product.x + first;
+  V* const stop = product.y + last;
+  for (V* y = product.y + first; y < stop; y += C, x += C, masks += runs.partial) {
+    S sums;
+    values = add_runs<C, How>(runs, masks, values, x, sums);
+#pragma GCC unroll 16
+    for (Index p = 0; p < S::parts; ++p) simd::store_as(typename S::Lanes(sums.of(p) * alpha), y + p * S::lanes);
+  }
+}
+
 /// Calls body(band, first slice, where its neighbours in the band end, values, columns) for the slices of every share.
 template <class V, class F>
 void for_each_band(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body) {
@@ -278,8 +321,12 @@ void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int thr
                     Offset column_size) {
                   if constexpr (C > 0) {
                     const bool whole = static_cast<Offset>(end) * C <= matrix.rows;
-                    if (simple && whole && band.full + band.partial == 0)
+                    const bool has_runs = band.full + band.partial > 0;
+                    if (simple && whole && !has_runs)
                       return multiply_plain<C, How>(matrix, product, band, s, end, values, columns);
+                    if constexpr (may_have_runs(C))
+                      if (simple && whole && band.width == 0)
+                        return multiply_runs<C, How>(matrix, product, band, s, end, values);
                   }
                   for (; s < end; ++s, values += size, columns += column_size)
                     multiply_slice<C, How>(matrix, product, band, s, values, columns);
@@ -301,9 +348,15 @@ inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, co
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) vectors.add(sums[r], values[r], x + r * vectors.x_stride());
   }
+  const Index mask_size = step / 8;
+  const std::uint8_t* const masks =
+      matrix.masks + band.mask + static_cast<Offset>(s - band.slice) * band.partial * mask_size;
   for (; k < band.full + band.partial; ++k, values += step) {
     prefetch<How>(values);
-    const std::uint32_t mask = matrix.masks[band.run + k] >> row;
+    std::uint32_t mask = 0;
+    __builtin_memcpy(&mask, masks + static_cast<Offset>(k - band.full) * mask_size,
+                     static_cast<std::size_t>(mask_size));
+    mask >>= row;
     const Offset column = first + matrix.distances[band.run + k];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)

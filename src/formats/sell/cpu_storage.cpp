@@ -18,15 +18,119 @@ namespace {
 
 constexpr Index rows_per_range = 4096;
 constexpr Index no_column = std::numeric_limits<Index>::max();
+using facts::max_rows_of_run;
 using facts::rows_of_slice;
 using facts::Run;
 using facts::SliceCut;
 using facts::SliceRows;
 
+/// To begin a band takes about as long as so many runs of a slice. So neighbours that differ share one, with places for
+/// the runs of both, if there are no more than so many runs of padding for each time that a slice differs from the
+/// last.
+constexpr Offset padding_per_change = 3;
+/// No more than one run of so many is padding.
+constexpr Offset runs_per_padding = 8;
+
+/// Neighbouring slices that become a band.
+class OpenBand {
+ public:
+  /// False, and nothing is done, if the slice should not be in this band; an empty one takes every slice. Of `slice`,
+  /// what says how its other entries lie is used.
+  bool take(const Band& slice, const SliceCut& cut, const SliceRows& rows) {
+    own_.clear();
+    std::ranges::merge(cut.full, cut.partial, std::back_inserter(own_), {}, &Run::distance, &Run::distance);
+    if (slices_ > 0) {
+      const bool differs = !std::equal(own_.begin(), own_.end(), runs_.begin() + begins_.back(), runs_.end());
+      if (!is_alike(slice, rows.places) || (differs && rows.count < rows.places)) return false;
+      if ((differs || own_.size() < distances_.size()) && !join(changes_ + differs)) return false;
+      changes_ += differs;
+    } else {
+      band_ = slice;
+      for (const Run& run : own_) distances_.push_back(run.distance);
+    }
+    ++slices_;
+    begins_.push_back(static_cast<std::ptrdiff_t>(runs_.size()));
+    runs_.insert(runs_.end(), own_.begin(), own_.end());
+    return true;
+  }
+
+  Offset slices() const { return slices_; }
+
+  /// The band, and the distances and masks of its runs after those given; then it is empty again.
+  Band close(Index slice_rows, std::vector<Index>& distances, std::vector<std::uint8_t>& masks) {
+    is_full_.assign(distances_.size(), true);
+    const std::uint32_t full = ~std::uint32_t{0} >> (max_rows_of_run - std::min(slice_rows, max_rows_of_run));
+    for_each_run([&](std::size_t k, std::uint32_t mask) { is_full_[k] = is_full_[k] && mask == full; });
+    for (const bool wanted : {true, false})
+      for (std::size_t k = 0; k < distances_.size(); ++k)
+        if (is_full_[k] == wanted) distances.push_back(distances_[k]);
+    for_each_run([&](std::size_t k, std::uint32_t mask) {
+      if (is_full_[k]) return;
+      for (Index byte = 0; byte < mask_bytes(slice_rows); ++byte)
+        masks.push_back(static_cast<std::uint8_t>(mask >> (8 * byte)));
+    });
+    band_.full = static_cast<Index>(std::ranges::count(is_full_, true));
+    band_.partial = static_cast<Index>(distances_.size()) - band_.full;
+    slices_ = changes_ = 0;
+    runs_.clear();
+    begins_.clear();
+    distances_.clear();
+    return band_;
+  }
+
+ private:
+  /// Where slices have other entries, their rows have the same number of them, and of runs.
+  bool is_alike(const Band& slice, Index slice_rows) const {
+    if (Offset(slice.width) * slice_rows % slice_alignment != 0) return false;
+    if (slice.width != band_.width || slice.base != band_.base) return false;
+    if (slice.width == 0) return true;
+    return slice.unpadded == slice.width && band_.unpadded == band_.width &&
+           std::ranges::equal(own_, distances_, {}, &Run::distance);
+  }
+
+  /// Makes room for the slice's own runs, if that takes little padding.
+  bool join(Offset changes) {
+    joined_.clear();
+    auto mine = own_.begin();
+    for (const Index distance : distances_) {
+      for (; mine != own_.end() && mine->distance < distance; ++mine) joined_.push_back(mine->distance);
+      if (mine != own_.end() && mine->distance == distance) ++mine;
+      joined_.push_back(distance);
+    }
+    for (; mine != own_.end(); ++mine) joined_.push_back(mine->distance);
+    const Offset places = static_cast<Offset>(joined_.size()) * (slices_ + 1);
+    const Offset padding = places - static_cast<Offset>(runs_.size() + own_.size());
+    if (padding > padding_per_change * changes || padding * runs_per_padding > places) return false;
+    distances_.swap(joined_);
+    return true;
+  }
+
+  /// Calls body(k, mask) for all slices and the distances in them; 0 where the slice has no such run.
+  template <class F>
+  void for_each_run(F&& body) const {
+    auto run = runs_.begin();
+    for (Offset s = 0; s < slices_; ++s) {
+      const auto end = s + 1 < slices_ ? runs_.begin() + begins_[static_cast<std::size_t>(s) + 1] : runs_.end();
+      for (std::size_t k = 0; k < distances_.size(); ++k)
+        body(k, run != end && run->distance == distances_[k] ? (run++)->mask : 0);
+    }
+  }
+
+  Band band_;
+  Offset slices_ = 0, changes_ = 0;
+  std::vector<Run> runs_;               // of all slices
+  std::vector<std::ptrdiff_t> begins_;  // of a slice's runs
+  std::vector<Index> distances_;        // of any of them
+  std::vector<bool> is_full_;           // in all slices
+  std::vector<Run> own_;
+  std::vector<Index> joined_;
+};
+
 /// Some neighbouring slices: their bands, whose places count from the range's own.
 struct Range {
   std::vector<Band> bands;
-  std::vector<Run> runs;
+  std::vector<Index> distances;
+  std::vector<std::uint8_t> masks;
   Offset entries = 0, units = 0, in_runs = 0;
   Index short_slices = 0;
 
@@ -36,38 +140,32 @@ struct Range {
     in_runs += cut.in_runs;
     Band band;
     band.slice = slice;
-    band.entry = entries;
-    band.column = units;
-    band.run = static_cast<Index>(runs.size());
-    band.full = static_cast<Index>(cut.full.size());
-    band.partial = static_cast<Index>(cut.partial.size());
     band.width = longest;
     band.unpadded = shortest;
     band.base = longest == 0 || short_columns ? 0 : cut.highest - cut.lowest <= largest_short_column ? cut.lowest : -1;
     short_slices += band.base >= 0;
-    const Offset size = Offset(band.steps()) * rows.places;
-    const Offset column_size = round_up(Offset(band.width) * rows.places, slice_alignment) * (band.base >= 0 ? 1 : 2);
-    if (!bands.empty() && size % slice_alignment == 0 && is_like_last(band, cut)) {
-      entries += size;
-      units += column_size;
-      return;
-    }
-    runs.insert(runs.end(), cut.full.begin(), cut.full.end());
-    runs.insert(runs.end(), cut.partial.begin(), cut.partial.end());
-    entries += round_up(size, slice_alignment);
-    units += column_size;
+    if (open_.take(band, cut, rows)) return;
+    close(rows.places);
+    open_.take(band, cut, rows);
+  }
+
+  /// After the last slice.
+  void close(Index slice_rows) {
+    const Offset slices = open_.slices();
+    const auto run = static_cast<Index>(distances.size());
+    const auto mask = static_cast<Offset>(masks.size());
+    Band band = open_.close(slice_rows, distances, masks);
+    band.run = run;
+    band.mask = mask;
+    band.entry = entries;
+    band.column = units;
+    entries += round_up(slices * band.steps() * slice_rows, slice_alignment);
+    units += round_up(slices * band.width * slice_rows, slice_alignment) * (band.base >= 0 ? 1 : 2);
     bands.push_back(band);
   }
 
  private:
-  bool is_like_last(const Band& band, const SliceCut& cut) const {
-    const Band& last = bands.back();
-    const auto its = runs.begin() + last.run;
-    const bool padded = last.unpadded < last.width || band.unpadded < band.width;
-    return !padded && last.width == band.width && last.base == band.base && last.full == band.full &&
-           last.partial == band.partial && std::equal(cut.full.begin(), cut.full.end(), its) &&
-           std::equal(cut.partial.begin(), cut.partial.end(), its + last.full);
-  }
+  OpenBand open_;
 };
 
 Index slices_per_range(Index slice_rows) { return rows_per_range / slice_rows; }
@@ -87,22 +185,23 @@ std::vector<Range> cut_slices(const Csr<V>& matrix, const Array<Index>& order, c
       if (!shape.runs || !cut.into_runs(matrix, rows)) cut.without_runs(matrix, order, rows);
       range.add(static_cast<Index>(s), cut, rows, short_columns);
     }
+    range.close(c);
   });
   return ranges;
 }
 
 /// Where each range begins, and where the last ends.
 struct Place {
-  Offset band = 0, run = 0, entry = 0, column = 0;
+  Offset band = 0, run = 0, mask = 0, entry = 0, column = 0;
 };
 
 std::vector<Place> lay_out(const std::vector<Range>& ranges) {
   std::vector<Place> places{{}};
   for (const Range& range : ranges) {
     const Place& from = places.back();
-    places.push_back({from.band + static_cast<Offset>(range.bands.size()),
-                      from.run + static_cast<Offset>(range.runs.size()), from.entry + range.entries,
-                      from.column + range.units});
+    places.push_back(
+        {from.band + static_cast<Offset>(range.bands.size()), from.run + static_cast<Offset>(range.distances.size()),
+         from.mask + static_cast<Offset>(range.masks.size()), from.entry + range.entries, from.column + range.units});
   }
   return places;
 }
@@ -165,7 +264,7 @@ void for_each_place(const CpuStorage<V>& storage, const Band& band, Index s, Ind
   const Index c = storage.shape.slice_rows;
   const Index* const full = storage.distances.data() + band.run;
   const Index* const partial = full + band.full;
-  const std::uint32_t* const masks = storage.masks.data() + band.run + band.full;
+  const std::uint8_t* const masks = storage.masks.data() + band.mask_of(s, c);
   const std::uint16_t* const narrow = storage.columns.data() + band.column_of(s, c);
   const auto column = [&](Index k) {
     const Offset place = Offset(k) * c + i;
@@ -174,10 +273,10 @@ void for_each_place(const CpuStorage<V>& storage, const Band& band, Index s, Ind
   Index f = 0, p = 0, left = 0;
   const Offset in_full = band.full;
   Offset in_partial = 0;
-  for (Index k = 0; k < band.partial; ++k) in_partial += masks[k] >> i & 1;
+  for (Index k = 0; k < band.partial; ++k) in_partial += load_mask(masks, c, k) >> i & 1;
   const Offset others = entries - in_full - in_partial;
   for (Offset k = 0; k < entries; ++k) {
-    while (p < band.partial && !(masks[p] >> i & 1)) ++p;
+    while (p < band.partial && !(load_mask(masks, c, p) >> i & 1)) ++p;
     const Index from_full = f < band.full ? full[f] : no_column;
     const Index from_partial = p < band.partial ? partial[p] : no_column;
     const Index from_others = left < others ? column(left) - row : no_column;
@@ -236,7 +335,7 @@ CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const 
     throw Error(ErrorCode::unsupported, "sell would have more than 2^31 runs; give runs=0");
   storage.bands = Array<Band>(static_cast<std::size_t>(end.band) + 1);
   storage.distances = Array<Index>(static_cast<std::size_t>(end.run));
-  storage.masks = Array<std::uint32_t>(static_cast<std::size_t>(end.run));
+  storage.masks = Array<std::uint8_t>(static_cast<std::size_t>(end.mask));
   storage.values = Array<V>(static_cast<std::size_t>(end.entry));
   storage.columns = Array<std::uint16_t>(static_cast<std::size_t>(end.column));
   Band& last = storage.bands[end.band];
@@ -255,12 +354,11 @@ CpuStorage<V> build_cpu_storage(const Csr<V>& matrix, const Shape& shape, const 
       band.entry += from.entry;
       band.column += from.column;
       band.run += static_cast<Index>(from.run);
+      band.mask += from.mask;
       storage.bands[from.band + static_cast<Offset>(b)] = band;
     }
-    for (std::size_t k = 0; k < range.runs.size(); ++k) {
-      storage.distances[from.run + static_cast<Offset>(k)] = range.runs[k].distance;
-      storage.masks[from.run + static_cast<Offset>(k)] = range.runs[k].mask;
-    }
+    std::ranges::copy(range.distances, storage.distances.begin() + from.run);
+    std::ranges::copy(range.masks, storage.masks.begin() + from.mask);
   });
   parallel_for(static_cast<Offset>(ranges.size()), 1, [&](Offset r) {
     for_each_slice(storage, places[static_cast<std::size_t>(r)].band, places[static_cast<std::size_t>(r) + 1].band,

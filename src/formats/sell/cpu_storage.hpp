@@ -1,20 +1,34 @@
 #pragma once
+#include <cstring>
+
 #include "core/isa.hpp"
 #include "formats/sell/sell.hpp"
 
 // How slices are kept for a CPU.
 namespace weft::sell {
 
-/// A slice, or neighbouring slices that are alike but for their values.
+/// Slices have runs if C is one of these: kernels know it, and masks have a bit per row.
+constexpr bool may_have_runs(Index slice_rows) { return slice_rows == 8 || slice_rows == 16 || slice_rows == 32; }
+
+/// Of a mask: bit i says that row i of the slice has an entry.
+constexpr Index mask_bytes(Index slice_rows) { return slice_rows / 8; }
+inline std::uint32_t load_mask(const std::uint8_t* masks, Index slice_rows, Index number) {
+  std::uint32_t mask = 0;
+  std::memcpy(&mask, masks + std::ptrdiff_t{number} * mask_bytes(slice_rows), std::size_t(mask_bytes(slice_rows)));
+  return mask;
+}
+
+/// A slice, or neighbouring slices that lie in memory alike.
 ///
 /// A run is what the rows of a slice have at one distance from the diagonal: row i of the slice has its entry in column
 /// distance + (number of the slice's first row) + i, if it has one there. Its columns are not stored, and x is loaded
 /// as a vector. A slice begins with its full runs, in which every row has an entry, by ascending distance; then come
 /// partial runs, which have a mask, and then columns of entries that are in no run, as in Slice. Each takes C places.
-/// Bands of several slices have no padding but in runs.
+/// Bands of several slices have no padding but in runs, and there an entire run of a slice may be padding.
 struct Band {
   Offset entry = 0;    ///< of its first slice
   Offset column = 0;   ///< of its first slice's first entry that is in no run, in units of 16 bits
+  Offset mask = 0;     ///< of its first slice's first partial run, in bytes
   Index slice = 0;     ///< the first; its last one is before the next band's
   Index run = 0;       ///< number of its first run
   Index full = 0;      ///< runs
@@ -24,6 +38,10 @@ struct Band {
   Index base = 0;      ///< as in Slice
 
   Index steps() const { return full + partial + width; }  ///< places of a row
+  /// Where the masks of slice s begin.
+  Offset mask_of(Index s, Index slice_rows) const {
+    return mask + Offset(s - slice) * partial * mask_bytes(slice_rows);
+  }
   /// Where the columns of slice s begin.
   Offset column_of(Index s, Index slice_rows) const {
     return column + static_cast<Offset>(s - slice) * width * slice_rows * (base >= 0 ? 1 : 2);
@@ -42,8 +60,8 @@ struct CpuStorage {
   Index rows = 0;
   Array<Index> order;  ///< empty when rows are not sorted; else there are no runs
   Array<Band> bands;
-  Array<Index> distances;        ///< per run
-  Array<std::uint32_t> masks;    ///< per run: bit i says that row i of the slice has an entry
+  Array<Index> distances;        ///< per run of a band
+  Array<std::uint8_t> masks;     ///< per slice and partial run of its band
   Array<std::uint16_t> columns;  ///< in units of 16 bits
   Array<V> values;
   Array<Share> shares;     ///< of the work, about equal; and one more where the last ends
@@ -56,9 +74,6 @@ struct CpuStorage {
            values.bytes();
   }
 };
-
-/// Slices have runs if C is one of these: kernels know it, and masks have room for it.
-constexpr bool may_have_runs(Index slice_rows) { return slice_rows == 8 || slice_rows == 16 || slice_rows == 32; }
 
 /// Chooses what the user has not given. Sorted rows have no runs, so a matrix gets the one or the other.
 template <Value V>
@@ -81,7 +96,7 @@ struct CpuMatrix {
   const Share* shares = nullptr;
   const Band* bands = nullptr;
   const Index* distances = nullptr;
-  const std::uint32_t* masks = nullptr;
+  const std::uint8_t* masks = nullptr;
   const Index* order = nullptr;  // null: not sorted
   const std::uint16_t* columns = nullptr;
   const V* values = nullptr;
