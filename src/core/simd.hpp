@@ -61,6 +61,15 @@ inline Simd<V> gather(const V* x, const I* indices) {
   return Simd<V>([&](auto lane) { return x[indices[lane]]; });
 }
 
+/// Calls body(0), ..., body(N - 1), whose arguments are constants: an array of sums that is indexed by them stays in
+/// registers, also where several loops and branches add to it.
+template <int N, class F>
+[[gnu::always_inline]] inline void unrolled(const F& body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, I>()), ...);
+  }(std::make_integer_sequence<int, N>());
+}
+
 /// The same for any of the vector types.
 template <class Lanes, class V>
 inline Lanes load_as(const V* from) {

@@ -70,6 +70,35 @@ class RowVectors {
 #pragma GCC unroll 16
     for (int p = 0; p < Parts; ++p) add_product(sums.part[p], Lanes(value), load(x + begin(p)));
   }
+  /// Some neighbouring rows of the product so far, which begin at 0.
+  template <int Rows>
+  struct Tile {
+    static constexpr int rows = Rows;
+    Lanes part[Rows][Parts];
+    [[gnu::always_inline]] Tile() {
+      unrolled<Rows>([&](auto r) __attribute__((always_inline)) {
+        unrolled<Parts>([&](auto p) __attribute__((always_inline)) { part[r][p] = V(0); });
+      });
+    }
+    /// For a constant r.
+    template <class Number>
+    [[gnu::always_inline]] Sums row(Number r) const {
+      Sums sums;
+      unrolled<Parts>([&](auto p) __attribute__((always_inline)) { sums.part[p] = part[r][p]; });
+      return sums;
+    }
+  };
+  /// Row r += value * x, for a constant r.
+  template <int Rows, class Number>
+  [[gnu::always_inline]] void add(Tile<Rows>& sums, Number r, V value, const V* x) const {
+    unrolled<Parts>(
+        [&](auto p) __attribute__((always_inline)) { add_product(sums.part[r][p], Lanes(value), load(x + begin(p))); });
+  }
+  /// Row r += values[r] * row r of those at x, for all of them.
+  template <int Rows>
+  [[gnu::always_inline]] void add_rows(Tile<Rows>& sums, const V* values, const V* x, Offset stride) const {
+    unrolled<Rows>([&](auto r) __attribute__((always_inline)) { add(sums, r, values[r], x + r * stride); });
+  }
   /// Adds `other`.
   static void join(Sums& sums, const Sums& other) {
 #pragma GCC unroll 16
@@ -223,21 +252,21 @@ inline typename Vectors::Sums sum_entries(const Vectors& vectors, const V* value
   return sums[0];
 }
 
-/// Adds `count` entries of each of R neighbouring rows to their sums. They are stored side by side, those of the next
-/// entry `step` places further; `first` is the row of x that columns are counted from. Padded: some may be padding.
-template <bool Padded, int R, class Vectors, class V, class Column>
-inline void add_side_by_side(const Vectors& vectors, const V* values, const Column* columns, Offset step, Index count,
-                             Offset first, typename Vectors::Sums (&sums)[R]) {
+/// Adds `count` entries of each of some neighbouring rows to their sums, a Tile. They are stored side by side, those of
+/// the next entry `step` places further; `first` is the row of x that columns are counted from. Padded: some may be
+/// padding.
+template <bool Padded, class Vectors, class V, class Column, class Rows>
+[[gnu::always_inline]] inline void add_side_by_side(const Vectors& vectors, const V* values, const Column* columns,
+                                                    Offset step, Index count, Offset first, Rows& sums) {
   constexpr Offset bytes_ahead = 4096;  // of values, as in csr
   for (Index k = 0; k < count; ++k, values += step, columns += step) {
     __builtin_prefetch(reinterpret_cast<const char*>(values) + bytes_ahead);
     __builtin_prefetch(reinterpret_cast<const char*>(columns) + bytes_ahead / 2);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
+    unrolled<Rows::rows>([&](auto r) __attribute__((always_inline)) {
       const V* x = vectors.x(first + columns[r]);
       if (Padded && columns[r] == padding_column<Column>) x = vectors.zeros();
-      vectors.add(sums[r], values[r], x);
-    }
+      vectors.add(sums, r, values[r], x);
+    });
   }
 }
 

@@ -6,9 +6,13 @@ WEFT_BIN names the tool. After an intended change of output: pytest tests/cli --
 import os
 import pathlib
 import re
+import signal
 import subprocess
 
 import pytest
+
+# A shell starts what runs in the background with interrupts ignored, and the tool would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 BUILD = pathlib.Path(__file__).parents[2] / "build"

@@ -47,11 +47,11 @@ inline void multiply_side_by_side(const View<V>& matrix, const Vectors& vectors,
                                   Index full, Index width, const Index* numbers) {
   constexpr int rows = Vectors::together;
   for (int r = 0; r < cpu_lanes; r += rows) {
-    typename Vectors::Sums sums[rows];
+    typename Vectors::template Tile<rows> sums;
     simd::add_side_by_side<false>(vectors, values + r, columns + r, cpu_lanes, full, 0, sums);
     const Offset done = static_cast<Offset>(full) * cpu_lanes;
     simd::add_side_by_side<true>(vectors, values + done + r, columns + done + r, cpu_lanes, width - full, 0, sums);
-    for (int i = 0; i < rows; ++i) store(matrix, vectors, numbers[r + i], sums[i]);
+    simd::unrolled<rows>([&](auto i) { store(matrix, vectors, numbers[r + i], sums.row(i)); });
   }
 }
 

@@ -226,13 +226,13 @@ void multiply_pieces_rows(const CpuExtra<V>& extra, const Vectors& vectors, V* s
   constexpr int slots = Vectors::together;
   const Slice& slice = extra.slices[s];
   for (Index slot = 0; slot < c; slot += slots) {
-    typename Vectors::Sums running[slots];
+    typename Vectors::template Tile<slots> running;
     simd::add_side_by_side<true>(vectors, extra.values + slice.entry + slot, extra.columns + slice.entry + slot, c,
                                  slice.width, 0, running);
-    for (int i = 0; i < slots; ++i) {
+    simd::unrolled<slots>([&](auto i) {
       const Index place = extra.places[s * c + slot + i];
-      if (place >= 0) vectors.save(running[i], sums + static_cast<Offset>(place) * max_row_major_vectors);
-    }
+      if (place >= 0) vectors.save(running.row(i), sums + static_cast<Offset>(place) * max_row_major_vectors);
+    });
   }
 }
 

@@ -137,13 +137,15 @@ void multiply_group(const View<V>& matrix, const Vectors& vectors, Offset row) {
   const Extent extent = extent_of(matrix, row);
   const Index full = extent.full < extent.end ? extent.full : extent.end;
   for (Offset r = row; r < row + rows_at_once && r < matrix.rows; r += together) {
-    typename Vectors::Sums sums[together];
+    typename Vectors::template Tile<together> sums;
     const V* const values = matrix.values + r;
     const Index* const columns = matrix.columns + r;
     simd::add_side_by_side<false>(vectors, values, columns, matrix.slots, full, 0, sums);
     const Offset done = full * matrix.slots;
     simd::add_side_by_side<true>(vectors, values + done, columns + done, matrix.slots, extent.end - full, 0, sums);
-    for (int i = 0; i < together && r + i < matrix.rows; ++i) vectors.store(r + i, sums[i]);
+    simd::unrolled<together>([&](auto i) {
+      if (r + i < matrix.rows) vectors.store(r + i, sums.row(i));
+    });
   }
 }
 

@@ -97,23 +97,6 @@ inline const V* add_runs(const Runs& runs, const Mask<C>* masks, const V* values
   return values;
 }
 
-/// y = alpha sums + beta y for C rows from `row` on.
-template <Index C, class V>
-inline void store_whole_slice(const Product<V>& product, Offset row, int vector, const Sums<C, V>& sums) {
-  using S = Sums<C, V>;
-  V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride + static_cast<std::size_t>(row);
-#pragma GCC unroll 16
-  for (Index p = 0; p < S::parts; ++p) {
-    using Lanes = typename S::Lanes;
-    const Lanes sum = sums.of(p), alpha = product.alpha;
-    V* const to = y + p * S::lanes;
-    if (product.beta == V(0))
-      simd::store_as(Lanes(sum * alpha), to);
-    else
-      simd::store_as(simd::multiply_add<Lanes>(alpha, sum, simd::load_as<Lanes>(to) * product.beta), to);
-  }
-}
-
 /// As wide as gathers are.
 template <Index C, class V>
 using GatherLanes =
@@ -173,20 +156,19 @@ inline void add_columns_of(const Band& band, Index rows, const V* values, const 
 
 /// y = alpha sums + beta y for the first `count` rows of a slice.
 template <Index C, class V>
-inline void store_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Offset first, Index count, int vector,
+inline void store_slice(const CpuMatrix<V>& matrix, const Product<V>& product, Offset first, Index count,
                         const V* sums) {
   const Index* const order = matrix.order ? matrix.order + first : nullptr;
   if constexpr (C > 0)
     if (count == C) {
-      V* const y = product.y + static_cast<std::size_t>(vector) * product.y_stride;
       if (order && product.beta == V(0)) {
 #pragma GCC unroll 32
-        for (Index i = 0; i < C; ++i) y[order[i]] = product.alpha * sums[i];
+        for (Index i = 0; i < C; ++i) product.y[order[i]] = product.alpha * sums[i];
         return;
       }
-      if (!order) return simd::store_sums(product, first, vector, sums, C);
+      if (!order) return simd::store_sums(product, first, 0, sums, C);
     }
-  for (Index i = 0; i < count; ++i) simd::store_sum(product, order ? order[i] : first + i, vector, sums[i]);
+  for (Index i = 0; i < count; ++i) simd::store_sum(product, order ? order[i] : first + i, 0, sums[i]);
 }
 
 /// Those of slice s.
@@ -196,36 +178,27 @@ inline const Mask<C>* masks_of(const CpuMatrix<V>& matrix, const Band& band, Ind
          static_cast<Offset>(s - band.slice) * band.partial;
 }
 
-/// C is the number of rows per slice, or 0 if it is only known in the matrix.
+/// For one vector. C is the number of rows per slice, or 0 if it is only known in the matrix.
 template <Index C, class How, class V>
 inline void multiply_slice(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s,
                            const V* values, const std::uint16_t* columns) {
   const Index rows = C > 0 ? C : matrix.slice_rows;
   const Offset first = static_cast<Offset>(s) * rows;
   const Index count = matrix.rows - first < rows ? static_cast<Index>(matrix.rows - first) : rows;
-  [[maybe_unused]] const Runs runs{matrix.distances + band.run, band.full, band.partial};
-  // The slice stays in the cache from one vector to the next.
-  for (int j = 0; j < product.count; ++j) {
-    const V* const x = product.x + static_cast<std::size_t>(j) * product.x_stride;
-    V sums[C > 0 ? C : max_slice_rows] = {};
-    const V* left = values;
-    if constexpr (may_have_runs(C))
-      if (band.full + band.partial > 0) {
-        Sums<C, V> running;
-        left = add_runs<C, How>(runs, masks_of<C>(matrix, band, s), values, x + first, running);
-        if (band.width == 0 && count == C) {
-          store_whole_slice<C, V>(product, first, j, running);
-          continue;
-        }
+  V sums[C > 0 ? C : max_slice_rows] = {};
+  if constexpr (may_have_runs(C))
+    if (band.full + band.partial > 0) {
+      Sums<C, V> running;
+      const Runs runs{matrix.distances + band.run, band.full, band.partial};
+      values = add_runs<C, How>(runs, masks_of<C>(matrix, band, s), values, product.x + first, running);
 #pragma GCC unroll 16
-        for (Index p = 0; p < Sums<C, V>::parts; ++p) simd::store_as(running.of(p), sums + p * Sums<C, V>::lanes);
-      }
-    if (band.base >= 0)
-      add_columns_of<C, How>(band, rows, left, columns, x + band.base, sums);
-    else
-      add_columns_of<C, How>(band, rows, left, reinterpret_cast<const Index*>(columns), x, sums);
-    store_slice<C>(matrix, product, first, count, j, sums);
-  }
+      for (Index p = 0; p < Sums<C, V>::parts; ++p) simd::store_as(running.of(p), sums + p * Sums<C, V>::lanes);
+    }
+  if (band.base >= 0)
+    add_columns_of<C, How>(band, rows, values, columns, product.x + band.base, sums);
+  else
+    add_columns_of<C, How>(band, rows, values, reinterpret_cast<const Index*>(columns), product.x, sums);
+  store_slice<C>(matrix, product, first, count, sums);
 }
 
 /// The slices [s, end) of a band without runs, for one vector and y = alpha A x: short rows leave no time for anything
@@ -274,12 +247,14 @@ void multiply_plain(const CpuMatrix<V>& matrix, const Product<V>& product, const
     run(reinterpret_cast<const Index*>(columns), product.x);
 }
 
-/// The slices [s, end) of a band with nothing but runs, for one vector and y = alpha A x.
+/// The slices [s, end) of a band with nothing but runs, for one vector.
 template <Index C, class How, class V>
 void multiply_runs(const CpuMatrix<V>& matrix, const Product<V>& product, const Band& band, Index s, Index end,
                    const V* values) {
   using S = Sums<C, V>;
-  const typename S::Lanes alpha = product.alpha;
+  using Lanes = typename S::Lanes;
+  const Lanes alpha = product.alpha, beta = product.beta;
+  const bool reads_y = product.beta != V(0);
   const Runs runs{matrix.distances + band.run, band.full, band.partial};
   const Mask<C>* masks = masks_of<C>(matrix, band, s);
   const Offset first = static_cast<Offset>(s) * C, last = static_cast<Offset>(end) * C;
@@ -289,48 +264,96 @@ void multiply_runs(const CpuMatrix<V>& matrix, const Product<V>& product, const 
     S sums;
     values = add_runs<C, How>(runs, masks, values, x, sums);
 #pragma GCC unroll 16
-    for (Index p = 0; p < S::parts; ++p) simd::store_as(typename S::Lanes(sums.of(p) * alpha), y + p * S::lanes);
+    for (Index p = 0; p < S::parts; ++p) {
+      V* const to = y + p * S::lanes;
+      const Lanes sum = sums.of(p);
+      simd::store_as(
+          reads_y ? simd::multiply_add<Lanes>(alpha, sum, simd::load_as<Lanes>(to) * beta) : Lanes(sum * alpha), to);
+    }
   }
 }
 
-/// Calls body(band, first slice, where its neighbours in the band end, values, columns) for the slices of every share.
+/// Some slices of a band, one after the other in memory.
+template <class V>
+struct Slices {
+  const Band& band;
+  Index first, end;
+  const V* values;
+  Offset size;  // of a slice's values
+  const std::uint16_t* columns;
+  Offset column_size;
+};
+
+/// Calls body(Slices) for those from `begin` until `end`, band by band.
 template <class V, class F>
-void for_each_band(const CpuMatrix<V>& matrix, Index rows, int threads, F&& body) {
-  simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
-    const Share end = matrix.shares[share + 1];
-    Index s = matrix.shares[share].slice;
-    for (Index b = matrix.shares[share].band; s < end.slice; ++b) {
-      const Band& band = matrix.bands[b];
-      const Offset before = s - band.slice;
-      const Offset size = static_cast<Offset>(band.full + band.partial + band.width) * rows;
-      const Offset column_size = static_cast<Offset>(band.width) * rows * (band.base >= 0 ? 1 : 2);
-      const V* values = matrix.values + band.entry + before * size;
-      const std::uint16_t* columns = matrix.columns + band.column + before * column_size;
-      const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
-      body(band, s, last, values, size, columns, column_size);
-      s = last;
-    }
-  });
+inline void for_each_band(const CpuMatrix<V>& matrix, Index rows, Share begin, Share end, F&& body) {
+  Index s = begin.slice;
+  for (Index b = begin.band; s < end.slice; ++b) {
+    const Band& band = matrix.bands[b];
+    const Offset before = s - band.slice;
+    const Offset size = static_cast<Offset>(band.full + band.partial + band.width) * rows;
+    const Offset column_size = static_cast<Offset>(band.width) * rows * (band.base >= 0 ? 1 : 2);
+    const Index last = b == end.band ? end.slice : matrix.bands[b + 1].slice;
+    body(Slices<V>{band, s, last, matrix.values + band.entry + before * size, size,
+                   matrix.columns + band.column + before * column_size, column_size});
+    s = last;
+  }
+}
+
+/// Where a chunk of what is left of a share ends: as many values as fit half of a small second-level cache.
+template <class V>
+inline Share end_of_chunk(const CpuMatrix<V>& matrix, Index rows, Share begin, Share end) {
+  Offset room = (1 << 17) / sizeof(V);
+  for (Share stop = begin;; ++stop.band) {
+    const Band& band = matrix.bands[stop.band];
+    const Offset size = static_cast<Offset>(band.full + band.partial + band.width + 1) * rows;
+    const Index last = stop.band == end.band ? end.slice : matrix.bands[stop.band + 1].slice;
+    const Offset taken = room / size + 1;
+    if (taken < last - stop.slice) return {stop.band, stop.slice + static_cast<Index>(taken)};
+    room -= (last - stop.slice) * size;
+    stop.slice = last;
+    if (last == end.slice) return end;
+    if (room <= 0) return {stop.band + 1, last};
+  }
 }
 
 template <Index C, class How, class V>
 void multiply_all(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
-  [[maybe_unused]] const bool simple = product.count == 1 && product.beta == V(0);
-  for_each_band(matrix, C > 0 ? C : matrix.slice_rows, threads,
-                [&](const Band& band, Index s, Index end, const V* values, Offset size, const std::uint16_t* columns,
-                    Offset column_size) {
-                  if constexpr (C > 0) {
-                    const bool whole = static_cast<Offset>(end) * C <= matrix.rows;
-                    const bool has_runs = band.full + band.partial > 0;
-                    if (simple && whole && !has_runs)
-                      return multiply_plain<C, How>(matrix, product, band, s, end, values, columns);
-                    if constexpr (may_have_runs(C))
-                      if (simple && whole && band.width == 0)
-                        return multiply_runs<C, How>(matrix, product, band, s, end, values);
-                  }
-                  for (; s < end; ++s, values += size, columns += column_size)
-                    multiply_slice<C, How>(matrix, product, band, s, values, columns);
-                });
+  const Index rows = C > 0 ? C : matrix.slice_rows;
+  const auto multiply_one = [&](const Product<V>& one, Share begin, Share end) {
+    for_each_band(matrix, rows, begin, end, [&](const Slices<V>& slices) {
+      const Band& band = slices.band;
+      if constexpr (C > 0)
+        if (static_cast<Offset>(slices.end) * C <= matrix.rows) {  // all of them have C rows
+          const bool has_runs = band.full + band.partial > 0;
+          if (!has_runs && one.beta == V(0))
+            return multiply_plain<C, How>(matrix, one, band, slices.first, slices.end, slices.values, slices.columns);
+          if constexpr (may_have_runs(C))
+            if (has_runs && band.width == 0)
+              return multiply_runs<C, How>(matrix, one, band, slices.first, slices.end, slices.values);
+        }
+      const V* values = slices.values;
+      const std::uint16_t* columns = slices.columns;
+      for (Index s = slices.first; s < slices.end; ++s, values += slices.size, columns += slices.column_size)
+        multiply_slice<C, How>(matrix, one, band, s, values, columns);
+    });
+  };
+  simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
+    Share begin = matrix.shares[share];
+    const Share end = matrix.shares[share + 1];
+    if (product.count == 1) return multiply_one(product, begin, end);
+    // Each vector has the kernel for one while a part of the matrix stays in the cache.
+    while (begin.slice < end.slice) {
+      const Share stop = end_of_chunk(matrix, rows, begin, end);
+      for (int j = 0; j < product.count; ++j) {
+        Product<V> one = product;
+        one.x += static_cast<std::size_t>(j) * product.x_stride;
+        one.y += static_cast<std::size_t>(j) * product.y_stride;
+        multiply_one(one, begin, stop);
+      }
+      begin = stop;
+    }
+  });
 }
 
 /// R rows of a slice with row-major vectors, from row `row` of it on.
@@ -340,27 +363,30 @@ inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, co
   const Index step = matrix.slice_rows;
   const Offset first = static_cast<Offset>(s) * step + row;
   values += row;
-  typename Vectors::Sums sums[R];
-  Index k = 0;
-  for (; k < band.full; ++k, values += step) {
+  typename Vectors::template Tile<R> sums;
+  const Index full = band.full, partial = band.partial;
+  const Offset stride = vectors.x_stride();
+  const Index* const distances = matrix.distances + band.run;
+  for (Index k = 0; k < full; ++k, values += step) {
     prefetch<How>(values);
-    const V* const x = vectors.x(first + matrix.distances[band.run + k]);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) vectors.add(sums[r], values[r], x + r * vectors.x_stride());
+    vectors.add_rows(sums, values, vectors.x(first + distances[k]), stride);
   }
   const Index mask_size = step / 8;
-  const std::uint8_t* const masks =
+  const std::uint8_t* mask_bytes =
       matrix.masks + band.mask + static_cast<Offset>(s - band.slice) * band.partial * mask_size;
-  for (; k < band.full + band.partial; ++k, values += step) {
+  constexpr std::uint32_t all = (1u << R) - 1;
+  for (Index k = 0; k < partial; ++k, mask_bytes += mask_size, values += step) {
+    // R divides 8, so these rows' bits are in one byte.
+    const std::uint32_t mask = static_cast<std::uint32_t>(mask_bytes[row / 8] >> row % 8) & all;
+    const Offset column = first + distances[full + k];
     prefetch<How>(values);
-    std::uint32_t mask = 0;
-    __builtin_memcpy(&mask, masks + static_cast<Offset>(k - band.full) * mask_size,
-                     static_cast<std::size_t>(mask_size));
-    mask >>= row;
-    const Offset column = first + matrix.distances[band.run + k];
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-      vectors.add(sums[r], values[r], mask >> r & 1 ? vectors.x(column + r) : vectors.zeros());
+    if (mask == all) {
+      vectors.add_rows(sums, values, vectors.x(column), stride);
+    } else {
+      simd::unrolled<R>([&](auto r) __attribute__((always_inline)) {
+        vectors.add(sums, r, values[r], mask >> r & 1 ? vectors.x(column + r) : vectors.zeros());
+      });
+    }
   }
   const auto add_others = [&](auto columns, Offset base) {
     columns += row;
@@ -373,25 +399,29 @@ inline void multiply_rows(const CpuMatrix<V>& matrix, const Vectors& vectors, co
     add_others(narrow, band.base);
   else
     add_others(reinterpret_cast<const Index*>(narrow), 0);
-  for (int r = 0; r < R && first + r < matrix.rows; ++r)
-    vectors.store(matrix.order ? matrix.order[first + r] : first + r, sums[r]);
+  simd::unrolled<R>([&](auto r) {
+    if (first + r < matrix.rows) vectors.store(matrix.order ? matrix.order[first + r] : first + r, sums.row(r));
+  });
 }
 
 template <class How, class V>
 void multiply_row_major(const CpuMatrix<V>& matrix, const Product<V>& product, int threads) {
   simd::with_row_vectors(product, [&]<class Vectors>(const Vectors& vectors) {
     constexpr int together = Vectors::together;
-    for_each_band(matrix, matrix.slice_rows, threads,
-                  [&](const Band& band, Index s, Index end, const V* values, Offset size, const std::uint16_t* columns,
-                      Offset column_size) {
-                    for (; s < end; ++s, values += size, columns += column_size) {
-                      Index row = 0;
-                      for (; row + together <= matrix.slice_rows; row += together)
-                        multiply_rows<together, How>(matrix, vectors, band, s, values, columns, row);
-                      for (; row < matrix.slice_rows; ++row)
-                        multiply_rows<1, How>(matrix, vectors, band, s, values, columns, row);
-                    }
-                  });
+    simd::for_each_piece(matrix.share_count, threads, [&](int, Offset share) {
+      const auto multiply_slices = [&](const Slices<V>& slices) {
+        const V* values = slices.values;
+        const std::uint16_t* columns = slices.columns;
+        for (Index s = slices.first; s < slices.end; ++s, values += slices.size, columns += slices.column_size) {
+          Index row = 0;
+          for (; row + together <= matrix.slice_rows; row += together)
+            multiply_rows<together, How>(matrix, vectors, slices.band, s, values, columns, row);
+          for (; row < matrix.slice_rows; ++row)
+            multiply_rows<1, How>(matrix, vectors, slices.band, s, values, columns, row);
+        }
+      };
+      for_each_band(matrix, matrix.slice_rows, matrix.shares[share], matrix.shares[share + 1], multiply_slices);
+    });
   });
 }
 
