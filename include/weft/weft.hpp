@@ -14,6 +14,7 @@
 #include <weft/partition.hpp>
 #include <weft/plan.hpp>
 #include <weft/runtime.hpp>
+#include <weft/solve.hpp>
 #include <weft/source.hpp>
 #include <weft/spmv.hpp>
 #include <weft/structure.hpp>

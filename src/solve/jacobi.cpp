@@ -1,0 +1,46 @@
+#include <weft/error.hpp>
+#include <weft/plan.hpp>
+#include <weft/solve.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace weft {
+
+template <Value V>
+Preconditioner<V> jacobi(const MatrixSource<V>& A, Device device) {
+  const Csr<V>& matrix = A.host();
+  if (matrix.rows != matrix.cols)
+    throw Error(ErrorCode::invalid_argument, "jacobi: the matrix has " + std::to_string(matrix.rows) + " rows and " +
+                                                 std::to_string(matrix.cols) + " columns");
+  const auto rows = static_cast<std::size_t>(matrix.rows);
+  Array<Offset> offsets(rows + 1);
+  Array<Index> columns(rows);
+  Array<V> values(rows);
+  for (Index row = 0; row < matrix.rows; ++row) {
+    const Index* const begin = matrix.columns.data() + matrix.offsets[row];
+    const Index* const end = matrix.columns.data() + matrix.offsets[row + 1];
+    const Index* const found = std::lower_bound(begin, end, row);
+    const V diagonal = found != end && *found == row ? matrix.values[found - matrix.columns.data()] : V(0);
+    const V inverse = V(1) / diagonal;
+    if (diagonal == V(0) || !std::isfinite(inverse) || !std::isfinite(diagonal))
+      throw Error(ErrorCode::invalid_argument,
+                  "jacobi: the diagonal entry of row " + std::to_string(row) +
+                      (found != end && *found == row ? " is " + std::to_string(diagonal) : std::string(" is missing")) +
+                      "; another preconditioner may do, or none");
+    offsets[row] = row;
+    columns[row] = row;
+    values[row] = inverse;
+  }
+  offsets[matrix.rows] = matrix.rows;
+  const Csr<V> inverse{matrix.rows, matrix.cols, std::move(offsets), std::move(columns), std::move(values)};
+  // One distance from the diagonal: sell stores no columns for it on a CPU, and short ones on a GPU.
+  return std::make_shared<Plan<V>>(plan(inverse, {.device = device, .format = "sell"}));
+}
+
+#define WEFT_INSTANTIATE(V) template Preconditioner<V> jacobi<V>(const MatrixSource<V>&, Device);
+WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
+
+}  // namespace weft

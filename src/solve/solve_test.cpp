@@ -1,0 +1,381 @@
+#include <weft/solve.hpp>
+
+#include <gmock/gmock.h>
+#include <weft/generate.hpp>
+#include <weft/plan.hpp>
+#include <weft/spmv.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <sstream>
+
+#include "sparse/testing.hpp"
+
+namespace weft {
+namespace {
+
+using testing::coo_of;
+using testing::Entry;
+using testing::expect_error;
+using testing::Threads;
+
+template <class V>
+using Method = SolveReport (*)(const LinearOperator<V>&, VectorView<const V>, VectorView<V>, const SolveOptions<V>&);
+
+template <class V>
+const std::vector<std::pair<std::string, Method<V>>>& methods() {
+  static const std::vector<std::pair<std::string, Method<V>>> all{
+      {"cg", &cg<V>}, {"minres", &minres<V>}, {"gmres", &gmres<V>}, {"fgmres", &fgmres<V>}, {"bicgstab", &bicgstab<V>}};
+  return all;
+}
+bool takes_unsymmetric(const std::string& method) { return method != "cg" && method != "minres"; }
+bool takes_indefinite(const std::string& method) { return method != "cg"; }
+
+template <class V>
+std::vector<V> random_vector(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> value(-1, 1);
+  std::vector<V> all(size);
+  for (V& one : all) one = static_cast<V>(value(random));
+  return all;
+}
+
+template <class V>
+double distance(const std::vector<V>& a, const Array<V>& b) {
+  double sum = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += std::pow(double(a[i]) - double(b[i]), 2);
+    size += std::pow(double(a[i]), 2);
+  }
+  return std::sqrt(sum / size);
+}
+
+/// As poisson2d, with a wind: not symmetric.
+template <class V>
+Csr<V> with_wind(Index n, double wind) {
+  std::vector<Entry<V>> entries;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) {
+      const Index row = i * n + j;
+      entries.push_back({row, row, V(4)});
+      if (i > 0) entries.push_back({row, row - n, V(-1)});
+      if (i + 1 < n) entries.push_back({row, row + n, V(-1)});
+      if (j > 0) entries.push_back({row, row - 1, static_cast<V>(-1 - wind)});
+      if (j + 1 < n) entries.push_back({row, row + 1, static_cast<V>(-1 + wind)});
+    }
+  return to_csr(coo_of<V>(n * n, n * n, entries));
+}
+
+template <class V>
+Csr<V> diagonal(const std::vector<V>& values) {
+  std::vector<Entry<V>> entries;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    entries.push_back({static_cast<Index>(i), static_cast<Index>(i), values[i]});
+  return to_csr(coo_of<V>(static_cast<Index>(values.size()), static_cast<Index>(values.size()), entries));
+}
+
+/// Solves for a known answer and says how far off the result is.
+template <class V>
+struct Solved {
+  SolveReport report;
+  double error = 0;
+};
+template <class V>
+Solved<V> solve_for_known(Method<V> method, const Csr<V>& matrix, SolveOptions<V> options, Device device) {
+  const std::vector<V> answer = random_vector<V>(static_cast<std::size_t>(matrix.cols), 7);
+  std::vector<V> b(answer.size());
+  reference_apply<V>(Op::none, V(1), matrix, answer, V(0), b);
+  const Plan<V> A = plan(matrix, {.device = device, .format = "csr"});
+  const Vector<V> right(device, b);
+  Vector<V> x(device, b.size());
+  fill<V>(x, std::numeric_limits<V>::quiet_NaN());
+  Solved<V> solved;
+  solved.report = method(A, right, x, options);
+  solved.error = distance(answer, x.download());
+  return solved;
+}
+
+template <class V>
+void expect_answers(Device device, Index n, double rtol, double error) {
+  const auto symmetric = generate<V>("gen:poisson2d:" + std::to_string(n));
+  const auto windy = with_wind<V>(n, 0.6);
+  for (const auto& [name, method] : methods<V>())
+    for (const bool preconditioned : {false, true})
+      for (const auto* matrix : {&symmetric, &windy}) {
+        if (matrix == &windy && !takes_unsymmetric(name)) continue;
+        SolveOptions<V> options;
+        options.rtol = rtol;
+        if (preconditioned) options.preconditioner = jacobi(*matrix, device);
+        const auto solved = solve_for_known<V>(method, *matrix, options, device);
+        const std::string which = name + (preconditioned ? ", jacobi" : "") + (matrix == &windy ? ", wind" : "");
+        EXPECT_TRUE(solved.report.converged()) << which << ' ' << solved.report;
+        EXPECT_LE(solved.report.relative_residual, rtol) << which;
+        EXPECT_LE(solved.error, error) << which;
+        EXPECT_EQ(solved.report.residuals.size(), static_cast<std::size_t>(solved.report.iterations) + 1) << which;
+        EXPECT_EQ(solved.report.method, name);
+        EXPECT_GE(solved.report.products, solved.report.iterations) << which;
+      }
+}
+
+TEST(Solve, FindsKnownAnswers) {
+  expect_answers<double>(Device::cpu(), 30, 1e-10, 1e-7);
+  expect_answers<float>(Device::cpu(), 12, 1e-5, 1e-3);
+}
+
+TEST(Solve, FindsKnownAnswersOnOtherDevices) {
+  for (const Device device : available_devices())
+    if (!device.is_cpu()) expect_answers<double>(device, 6, 1e-10, 1e-8);
+}
+
+TEST(Solve, MinresAndGmresTakeIndefiniteMatrices) {
+  std::vector<double> values;
+  for (int i = 0; i < 40; ++i) values.push_back(i % 2 == 0 ? 1 + i : -1.5 - i);
+  const auto matrix = diagonal(values);
+  for (const auto& [name, method] : methods<double>()) {
+    if (!takes_indefinite(name) || name == "bicgstab") continue;
+    const auto solved = solve_for_known<double>(method, matrix, {.rtol = 1e-10, .restart = 60}, Device::cpu());
+    EXPECT_TRUE(solved.report.converged()) << solved.report;
+    EXPECT_LE(solved.error, 1e-8) << name;
+  }
+}
+
+TEST(Solve, CgSaysThatAMatrixIsIndefinite) {
+  const auto solved = solve_for_known<double>(&cg<double>, diagonal<double>({1, 2, -3, 4}), {}, Device::cpu());
+  EXPECT_EQ(solved.report.status, SolveStatus::indefinite);
+}
+
+TEST(Solve, APreconditionerThatIsNotPositiveDefiniteIsFound) {
+  const auto matrix = diagonal<double>({1, 2, 3, 4});
+  SolveOptions<double> options;
+  options.preconditioner = std::make_shared<Plan<double>>(plan(diagonal<double>({1, 1, -5, 1})));
+  for (const Method<double> method : {Method<double>(&cg<double>), Method<double>(&minres<double>)})
+    EXPECT_EQ(solve_for_known<double>(method, matrix, options, Device::cpu()).report.status, SolveStatus::indefinite);
+}
+
+TEST(Solve, WhatIsTrivialTakesNoIteration) {
+  const auto matrix = generate<double>("gen:poisson2d:8");
+  const Plan<double> A = plan(matrix);
+  const std::size_t n = 64;
+  const std::vector<double> zero(n), answer = random_vector<double>(n, 3);
+  std::vector<double> b(n);
+  A.apply(answer, b);
+  for (const auto& [name, method] : methods<double>()) {
+    std::vector<double> x = answer;
+    SolveReport report =
+        method(A, std::span<const double>(b), std::span<double>(x), {.rtol = 1e-12, .use_guess = true});
+    EXPECT_EQ(report.iterations, 0) << name;
+    EXPECT_TRUE(report.converged());
+    EXPECT_EQ(x, answer);
+    report = method(A, std::span<const double>(zero), std::span<double>(x), {.use_guess = true});
+    EXPECT_TRUE(report.converged());
+    EXPECT_EQ(x, zero) << name;
+  }
+}
+
+TEST(Solve, TinyMatrices) {
+  const Plan<double> none = plan(Csr<double>{0, 0, Array<Offset>(1, 0), {}, {}});
+  const Plan<double> one = plan(diagonal<double>({4}));
+  for (const auto& [name, method] : methods<double>()) {
+    EXPECT_TRUE(method(none, VectorView<const double>(), VectorView<double>(), {}).converged()) << name;
+    const std::vector<double> b{2};
+    std::vector<double> x{0};
+    EXPECT_TRUE(method(one, std::span<const double>(b), std::span<double>(x), {}).converged()) << name;
+    EXPECT_NEAR(x[0], 0.5, 1e-14) << name;
+  }
+}
+
+TEST(Solve, NotANumberStopsAtOnce) {
+  auto matrix = generate<double>("gen:poisson2d:8");
+  const std::size_t n = 64;
+  for (const auto& [name, method] : methods<double>()) {
+    std::vector<double> b(n, 1), x(n);
+    const Plan<double> good = plan(matrix);
+    b[5] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(method(good, std::span<const double>(b), std::span<double>(x), {}).status, SolveStatus::not_finite)
+        << name;
+    b[5] = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(method(good, std::span<const double>(b), std::span<double>(x), {}).status, SolveStatus::not_finite)
+        << name;
+    b[5] = 1;
+    Csr<double> bad = generate<double>("gen:poisson2d:8");
+    bad.values[100] = std::numeric_limits<double>::quiet_NaN();
+    const Plan<double> wrong = plan(bad, {.format = "csr"});
+    const SolveReport report = method(wrong, std::span<const double>(b), std::span<double>(x), {});
+    EXPECT_EQ(report.status, SolveStatus::not_finite) << name;
+    EXPECT_LE(report.iterations, 1) << name;
+  }
+}
+
+TEST(Solve, ASingularMatrixThatDoesNotReachBIsNotSolved) {
+  const auto matrix = diagonal<double>({1, 2, 3, 0, 5, 6});
+  const Plan<double> A = plan(matrix);
+  const std::vector<double> b(6, 1.0);
+  for (const auto& [name, method] : methods<double>()) {
+    std::vector<double> x(6);
+    const SolveReport report = method(A, std::span<const double>(b), std::span<double>(x), {.rtol = 1e-10});
+    EXPECT_FALSE(report.converged()) << name;
+    EXPECT_TRUE(std::isfinite(report.residual)) << name;
+    EXPECT_GE(report.residual, 1 - 1e-12) << name;  // that much of b cannot be reached
+    EXPECT_LE(report.iterations, 60) << name;
+  }
+}
+
+TEST(Solve, ASingularMatrixThatReachesBIsSolved) {
+  // The Laplacian of a ring; sums of columns are 0, and so is the sum of b.
+  std::vector<Entry<double>> entries;
+  const Index n = 50;
+  for (Index i = 0; i < n; ++i) {
+    entries.push_back({i, i, 2.0});
+    entries.push_back({i, (i + 1) % n, -1.0});
+    entries.push_back({i, (i + n - 1) % n, -1.0});
+  }
+  const Plan<double> A = plan(to_csr(coo_of<double>(n, n, entries)));
+  std::vector<double> b(n);
+  b[3] = 1;
+  b[30] = -1;
+  for (const auto& [name, method] : methods<double>()) {
+    std::vector<double> x(n);
+    const SolveReport report =
+        method(A, std::span<const double>(b), std::span<double>(x), {.rtol = 1e-10, .restart = 60});
+    EXPECT_TRUE(report.converged()) << report;
+  }
+}
+
+TEST(Solve, WhatGmresCannotDoInOneRestartItSays) {
+  // A cyclic shift: no vector of fewer than n products helps.
+  std::vector<Entry<double>> entries;
+  for (Index i = 0; i < 20; ++i) entries.push_back({i, (i + 1) % 20, 1.0});
+  const Plan<double> A = plan(to_csr(coo_of<double>(20, 20, entries)));
+  std::vector<double> b(20), x(20);
+  b[0] = 1;
+  SolveReport report = gmres(A, std::span<const double>(b), std::span<double>(x), {.restart = 5});
+  EXPECT_EQ(report.status, SolveStatus::stalled);
+  report = gmres(A, std::span<const double>(b), std::span<double>(x), {.restart = 20});
+  EXPECT_TRUE(report.converged());
+  EXPECT_EQ(report.iterations, 20);
+}
+
+TEST(Solve, BicgstabSaysThatItBrokeDown) {
+  // The first direction is at right angles to where it is measured.
+  const Plan<double> A = plan(to_csr(coo_of<double>(2, 2, {{0, 1, 1.0}, {1, 0, -1.0}})));
+  const std::vector<double> b{1, 0};
+  std::vector<double> x(2);
+  EXPECT_EQ(bicgstab(A, std::span<const double>(b), std::span<double>(x)).status, SolveStatus::broke_down);
+}
+
+TEST(Solve, ATighterToleranceThanTheTypeHasStalls) {
+  const auto matrix = generate<float>("gen:poisson2d:20");
+  for (const auto& [name, method] : methods<float>()) {
+    const auto solved = solve_for_known<float>(method, matrix, {.rtol = 1e-12}, Device::cpu());
+    EXPECT_EQ(solved.report.status, SolveStatus::stalled) << solved.report;
+    EXPECT_LE(solved.error, 1e-3) << name;
+  }
+}
+
+TEST(Solve, EndsAfterSoManyIterations) {
+  const auto matrix = generate<double>("gen:poisson2d:30");
+  for (const auto& [name, method] : methods<double>()) {
+    const auto solved = solve_for_known<double>(method, matrix, {.rtol = 1e-12, .max_iterations = 7}, Device::cpu());
+    EXPECT_EQ(solved.report.status, SolveStatus::max_iterations) << name;
+    EXPECT_EQ(solved.report.iterations, 7) << name;
+    EXPECT_LT(solved.report.relative_residual, 1) << name;
+  }
+}
+
+TEST(Solve, TheCallbackSeesEachIterationAndMayCancel) {
+  const auto matrix = generate<double>("gen:poisson2d:30");
+  for (const auto& [name, method] : methods<double>()) {
+    std::vector<double> seen;
+    SolveOptions<double> options{.rtol = 1e-10};
+    options.callback = [&](const SolveStep& step) {
+      EXPECT_EQ(step.iteration, static_cast<std::int64_t>(seen.size()) + 1);
+      EXPECT_GT(step.tolerance, 0);
+      seen.push_back(step.residual);
+      return seen.size() < 5;
+    };
+    const auto solved = solve_for_known<double>(method, matrix, options, Device::cpu());
+    EXPECT_EQ(solved.report.status, SolveStatus::cancelled) << name;
+    EXPECT_EQ(seen, std::vector<double>(solved.report.residuals.begin() + 1, solved.report.residuals.end())) << name;
+  }
+}
+
+TEST(Solve, HasTheSameBitsForAnyNumberOfThreads) {
+  const auto matrix = generate<double>("gen:poisson3d:30");
+  const std::vector<double> b = random_vector<double>(27000, 5);
+  for (const auto& [name, method] : methods<double>()) {
+    std::vector<std::vector<double>> results;
+    for (const int threads : {1, 2, 5, 2}) {
+      const Threads scope(threads);
+      const Plan<double> A = plan(matrix, {.format = "csr"});
+      SolveOptions<double> options{.rtol = 1e-8};
+      options.preconditioner = jacobi(matrix);
+      std::vector<double> x(b.size());
+      method(A, std::span<const double>(b), std::span<double>(x), options);
+      results.push_back(x);
+    }
+    for (const auto& x : results) EXPECT_EQ(x, results[0]) << name;
+  }
+}
+
+TEST(Solve, RefusesWhatDoesNotFit) {
+  const Plan<double> A = plan(generate<double>("gen:poisson2d:4"));
+  const Plan<double> wide = plan(to_csr(coo_of<double>(2, 3, {{0, 0, 1.0}})));
+  const Plan<double> other = plan(generate<double>("gen:poisson2d:3"));
+  const std::vector<double> b(16, 1.0), short_b(15, 1.0);
+  std::vector<double> x(16), short_x(15);
+  const auto refuses = [&](const LinearOperator<double>& op, const std::vector<double>& right,
+                           std::vector<double>& left, const SolveOptions<double>& options,
+                           const std::string& sentence) {
+    for (const auto& [name, method] : methods<double>())
+      expect_error(ErrorCode::invalid_argument, {sentence},
+                   [&] { method(op, std::span<const double>(right), std::span<double>(left), options); });
+  };
+  refuses(wide, b, x, {}, "only square ones");
+  refuses(A, short_b, x, {}, "b has 15 elements");
+  refuses(A, b, short_x, {}, "x has 15 elements");
+  std::vector<double> both(20);
+  for (const auto& [name, method] : methods<double>())
+    expect_error(ErrorCode::invalid_argument, {"overlap"}, [&, method = method] {
+      method(A, std::span<const double>(both).first(16), std::span<double>(both).last(16), {});
+    });
+  refuses(A, b, x, {.rtol = -1}, "tolerances");
+  refuses(A, b, x, {.rtol = std::nan("")}, "tolerances");
+  refuses(A, b, x, {.max_iterations = -1}, "max_iterations");
+  refuses(A, b, x, {.restart = 0}, "restart");
+  SolveOptions<double> options;
+  options.preconditioner = std::make_shared<Plan<double>>(plan(generate<double>("gen:poisson2d:3")));
+  refuses(A, b, x, options, "another size");
+}
+
+TEST(Jacobi, NamesTheRowWithoutADiagonalEntry) {
+  const auto missing = to_csr(coo_of<double>(3, 3, {{0, 0, 1.0}, {1, 2, 1.0}, {2, 2, 1.0}}));
+  expect_error(ErrorCode::invalid_argument, {"row 1 is missing"}, [&] { jacobi(missing); });
+  expect_error(ErrorCode::invalid_argument, {"row 2"}, [&] { jacobi(diagonal<double>({1, 2, 0})); });
+  expect_error(ErrorCode::invalid_argument, {"2 rows and 3 columns"},
+               [&] { jacobi(to_csr(coo_of<double>(2, 3, {{0, 0, 1.0}}))); });
+}
+
+TEST(Jacobi, SavesIterationsWhereRowsAreScaled) {
+  auto matrix = generate<double>("gen:poisson2d:20");
+  for (Index row = 0; row < matrix.rows; ++row)
+    for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k)
+      matrix.values[k] *= std::pow(10, (row % 7 + matrix.columns[k] % 7) / 4.0);
+  const auto without = solve_for_known<double>(&cg<double>, matrix, {.rtol = 1e-8}, Device::cpu());
+  SolveOptions<double> options{.rtol = 1e-8};
+  options.preconditioner = jacobi(matrix);
+  const auto with = solve_for_known<double>(&cg<double>, matrix, options, Device::cpu());
+  EXPECT_TRUE(with.report.converged());
+  EXPECT_LT(2 * with.report.iterations, without.report.iterations);
+}
+
+TEST(SolveReport, PrintsOneLine) {
+  const auto solved = solve_for_known<double>(&cg<double>, generate<double>("gen:poisson2d:8"), {}, Device::cpu());
+  std::ostringstream out;
+  out << solved.report;
+  EXPECT_THAT(out.str(), ::testing::MatchesRegex("cg: converged after [0-9]+ iterations, relative residual "
+                                                 "[0-9.]+e-[0-9]+, [0-9.e+-]+ ms"));
+}
+
+}  // namespace
+}  // namespace weft
