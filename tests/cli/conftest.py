@@ -11,8 +11,9 @@ import subprocess
 
 import pytest
 
-# A shell starts what runs in the background with interrupts ignored, and the tool would inherit that.
+# Shells start what runs in the background with interrupts ignored, nohup with hang-ups: the tool would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 BUILD = pathlib.Path(__file__).parents[2] / "build"
