@@ -215,6 +215,12 @@ class Leave {
       length_ = std::max(shortest_leave, length_ / 2);
       return;
     }
+    const bool was_well = now - std::max(lost_at_, end_) > now_and_then;
+    lost_at_ = now;
+    if (was_well) {
+      jobs_in_a_row_ = 0;
+      length_ = shortest_leave;
+    }
     if (++jobs_in_a_row_ < 2) return;
     end_ = now + length_;
     length_ = std::min(longest_leave, 2 * length_);
@@ -233,7 +239,7 @@ class Leave {
   static constexpr microseconds long_job{1000};
   static constexpr microseconds now_and_then{20'000};
   bool lasting_ = false;
-  Clock::time_point begin_{}, counted_at_{}, end_{};
+  Clock::time_point begin_{}, counted_at_{}, lost_at_{}, end_{};
   microseconds length_ = shortest_leave;
   int jobs_in_a_row_ = 0;
   long lost_ = 0;
