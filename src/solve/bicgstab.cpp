@@ -30,7 +30,7 @@ SolveReport bicgstab(const LinearOperator<V>& A, VectorView<const std::type_iden
         axpy<V>(static_cast<V>(-omega), v, p);
         xpby<V>(r, static_cast<V>(rho / before * (alpha / omega)), p);
       }
-      const Vector<V>& direction = iteration.precondition(p, z);
+      const Vector<V>& direction = *iteration.precondition(p, z);
       iteration.multiply(direction, v);
       const double product = iteration.steps().dot(shadow, v);
       if (!std::isfinite(product)) return Stop::not_finite;
@@ -38,7 +38,7 @@ SolveReport bicgstab(const LinearOperator<V>& A, VectorView<const std::type_iden
       alpha = rho / product;
       const double half = iteration.steps().advance(alpha, direction, v, iteration.x(), r);
       if (half <= iteration.tolerance()) return iteration.step(half).value_or(Stop::tolerance);
-      const Vector<V>& second = iteration.precondition(r, z);
+      const Vector<V>& second = *iteration.precondition(r, z);
       iteration.multiply(second, t);
       const double tt = iteration.steps().dot(t, t), tr = iteration.steps().dot(t, r);
       if (!std::isfinite(tt) || !std::isfinite(tr)) return Stop::not_finite;

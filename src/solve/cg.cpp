@@ -32,7 +32,7 @@ SolveReport cg(const LinearOperator<V>& A, VectorView<const std::type_identity_t
     };
     double rz = 0, beta = 0;
     for (;;) {
-      const Vector<V>& preconditioned = iteration.precondition(r, z);
+      const Vector<V>& preconditioned = *iteration.precondition(r, z);
       const double before = rz;
       rz = square(preconditioned);
       if (!std::isfinite(rz)) return Stop::not_finite;

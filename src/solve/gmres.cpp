@@ -87,7 +87,7 @@ SolveReport gmres_of(std::string_view method, bool flexible, const LinearOperato
     std::size_t size = 0;
     while (size < static_cast<std::size_t>(restart)) {
       Vector<V>& next = at(basis, size + 1);
-      const Vector<V>& direction = iteration.precondition(basis[size], keeps_all ? at(preconditioned, size) : z);
+      const Vector<V>& direction = *iteration.precondition(basis[size], keeps_all ? at(preconditioned, size) : z);
       iteration.multiply(direction, next);
       const double before = iteration.steps().norm(next);
       if (!std::isfinite(before)) return Stop::not_finite;
@@ -121,7 +121,7 @@ SolveReport gmres_of(std::string_view method, bool flexible, const LinearOperato
     } else {
       fill<V>(r, V(0));
       for (std::size_t i = 0; i < size; ++i) axpy<V>(static_cast<V>(y[i]), basis[i], r);
-      axpy<V>(V(1), iteration.precondition(r, z), iteration.x());
+      axpy<V>(V(1), *iteration.precondition(r, z), iteration.x());
     }
     return stop;
   });

@@ -64,12 +64,12 @@ class Iteration {
   void multiply(VectorView<const V> from, VectorView<V> to) { multiply(V(1), from, V(0), to); }
 
   /// The vector that M r is in: `z`, or r itself where there is no preconditioner.
-  const Vector<V>& precondition(const Vector<V>& r, Vector<V>& z) {
-    if (!options_.preconditioner) return r;
+  const Vector<V>* precondition(const Vector<V>& r, Vector<V>& z) {
+    if (!options_.preconditioner) return &r;
     const Stopwatch timer;
     options_.preconditioner->apply(V(1), r, V(0), z);
     if (device().is_cpu()) report_.preconditioner_seconds += timer.seconds();
-    return z;
+    return &z;
   }
   bool has_preconditioner() const { return options_.preconditioner != nullptr; }
 

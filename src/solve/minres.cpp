@@ -27,7 +27,7 @@ SolveReport minres(const LinearOperator<V>& A, VectorView<const std::type_identi
     };
     double gamma_last = 1, gamma = 0;
     {
-      const Vector<V>& preconditioned = iteration.precondition(now, z);
+      const Vector<V>& preconditioned = *iteration.precondition(now, z);
       const double square =
           iteration.has_preconditioner() ? iteration.steps().dot(now, preconditioned) : residual * residual;
       if (!std::isfinite(square)) return Stop::not_finite;
@@ -46,7 +46,7 @@ SolveReport minres(const LinearOperator<V>& A, VectorView<const std::type_identi
       const double above = sine * delta + cosine_last * cosine * gamma, far = sine_last * gamma;
       // w_next = (z - far w_last - above w) / diagonal, once the diagonal is known.
       copy<V>(z, w_next);
-      const Vector<V>& preconditioned = iteration.precondition(next, z);
+      const Vector<V>& preconditioned = *iteration.precondition(next, z);
       const double square = iteration.steps().dot(next, preconditioned);
       if (!std::isfinite(square) || !std::isfinite(along)) return Stop::not_finite;
       if (square < 0) return Stop::indefinite;
