@@ -69,13 +69,14 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const SolveReport& report);
 
 // Each needs a square operator, and b and x on its device. They throw Error(invalid_argument) for sizes, devices and
 // options that do not fit; whatever happens to the numbers is in the report, and x is then the last one that was
-// reached. The same input gives the same bits, for any number of threads.
+// reached, or where the method began the last time if it failed and made that worse. The same input gives the same
+// bits, for any number of threads.
 //
 //   cg        A symmetric, positive definite; the preconditioner too
 //   minres    A symmetric; the preconditioner positive definite
 //   gmres     any A; keeps `restart` vectors
 //   fgmres    as gmres, with a preconditioner that may change from product to product; keeps twice as many
-//   bicgstab  any A; keeps five vectors, two products per iteration
+//   bicgstab  any A; keeps six vectors, two products per iteration
 
 #define WEFT_SOLVER(METHOD)                                                                            \
   template <Value V>                                                                                   \

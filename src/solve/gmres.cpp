@@ -47,19 +47,23 @@ class Hessenberg {
     return std::abs(right_[k + 1]);
   }
 
-  /// What to take of each vector; a column that adds nothing to those before it gets nothing.
-  std::vector<double> solution() const {
+  /// What to take of each vector. Where A is singular a column may add nothing but rounding (at most `rounding` of the
+  /// largest) to those before it: it gets nothing.
+  std::vector<double> solution(double rounding) const {
     std::vector<double> y(size_);
+    double largest = 0;
+    for (std::size_t k = 0; k < size_; ++k) largest = std::max(largest, diagonal(k));
     for (std::size_t k = size_; k-- > 0;) {
       double sum = right_[k];
       for (std::size_t j = k + 1; j < size_; ++j) sum -= cells_[j * (columns_ + 1) + k] * y[j];
-      const double diagonal = cells_[k * (columns_ + 1) + k];
-      y[k] = diagonal > 0 ? sum / diagonal : 0;
+      y[k] = diagonal(k) > rounding * largest ? sum / diagonal(k) : 0;
     }
     return y;
   }
 
  private:
+  double diagonal(std::size_t k) const { return cells_[k * (columns_ + 1) + k]; }
+
   std::size_t columns_, size_ = 0;
   std::vector<double> cells_, right_, cosines_, sines_;
 };
@@ -114,7 +118,7 @@ SolveReport gmres_of(std::string_view method, bool flexible, const LinearOperato
       scale<V>(static_cast<V>(1 / after), next);
     }
     // x += M (V y)
-    const std::vector<double> y = hessenberg.solution();
+    const std::vector<double> y = hessenberg.solution(10 * static_cast<double>(std::numeric_limits<V>::epsilon()));
     if (keeps_all || !iteration.has_preconditioner()) {
       const auto& directions = keeps_all ? preconditioned : basis;
       for (std::size_t i = 0; i < size; ++i) axpy<V>(static_cast<V>(y[i]), directions[i], iteration.x());

@@ -31,7 +31,13 @@ class Iteration {
  public:
   Iteration(std::string_view method, const LinearOperator<V>& A, VectorView<const V> b, VectorView<V> x,
             const SolveOptions<V>& options)
-      : A_(A), b_(b), x_(x), options_(options), residual_vector_(A.device(), x.size()), steps_(A.device(), x.size()) {
+      : A_(A),
+        b_(b),
+        x_(x),
+        options_(options),
+        residual_vector_(A.device(), x.size()),
+        kept_(A.device(), x.size()),
+        steps_(A.device(), x.size()) {
     report_.method = method;
     require(A.rows() == A.cols(), "the operator has " + std::to_string(A.rows()) + " rows and " +
                                       std::to_string(A.cols()) + " columns; only square ones can be solved with");
@@ -141,9 +147,16 @@ class Iteration {
       know(residual, b_norm);
       if (!std::isfinite(residual)) return SolveStatus::not_finite;
       if (residual <= report_.tolerance) return SolveStatus::converged;
+      copy<V>(x_, kept_);
       const Stop stop = method(residual_vector_, residual);
       const double before = residual;
       residual = compute_residual();
+      const bool has_failed =
+          stop == Stop::tolerance || stop == Stop::restart || stop == Stop::broke_down || stop == Stop::diverged;
+      if (has_failed && !(residual <= before)) {
+        copy<V>(kept_, x_);
+        residual = before;
+      }
       if (std::isfinite(residual) && residual <= report_.tolerance && stop != Stop::cancelled) continue;
       // A method that begins anew must have made some progress, one that believed to be there or broke down much.
       const bool progress = residual < (stop == Stop::restart ? 1 - 1e-6 : 0.5) * before;
@@ -177,6 +190,7 @@ class Iteration {
   VectorView<V> x_;
   const SolveOptions<V>& options_;
   Vector<V> residual_vector_;
+  Vector<V> kept_;  ///< x as it was when the method began the last time
   VectorSteps<V> steps_;
   std::int64_t max_iterations_ = 0;
   double first_residual_ = 0;

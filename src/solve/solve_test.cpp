@@ -256,6 +256,21 @@ TEST(Solve, WhatGmresCannotDoInOneRestartItSays) {
   EXPECT_EQ(report.iterations, 20);
 }
 
+TEST(Solve, GmresDoesNotBlowUpOnASingularMatrix) {
+  // Strictly upper triangular: the powers of A end, and none of them reaches the last element of b.
+  std::vector<Entry<double>> entries;
+  for (Index i = 0; i + 1 < 30; ++i)
+    for (Index j = i + 1; j < std::min<Index>(30, i + 4); ++j) entries.push_back({i, j, 1.0 / (1 + i + j)});
+  const Plan<double> A = plan(to_csr(coo_of<double>(30, 30, entries)));
+  const std::vector<double> b = random_vector<double>(30, 11);
+  for (const Method<double> method : {Method<double>(&gmres<double>), Method<double>(&fgmres<double>)}) {
+    std::vector<double> x(30);
+    const SolveReport report = method(A, std::span<const double>(b), std::span<double>(x), {.rtol = 1e-10});
+    EXPECT_FALSE(report.converged());
+    EXPECT_LE(report.relative_residual, 1 + 1e-12) << report;
+  }
+}
+
 TEST(Solve, BicgstabSaysThatItBrokeDown) {
   // The first direction is at right angles to where it is measured.
   const Plan<double> A = plan(to_csr(coo_of<double>(2, 2, {{0, 1, 1.0}, {1, 0, -1.0}})));
