@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <experimental/simd>
 #include <type_traits>
+#include <utility>
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -9,6 +10,15 @@
 
 // The one place that names the SIMD library, for files compiled once per instruction set.
 namespace weft::WEFT_ISA_NAMESPACE {
+
+/// Calls body(0), ..., body(N - 1), whose arguments are constants: an array of sums that is indexed by them stays in
+/// registers, also where several loops and branches add to it.
+template <int N, class F>
+[[gnu::always_inline]] inline void unrolled(const F& body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, I>()), ...);
+  }(std::make_integer_sequence<int, N>());
+}
 
 /// Sixteen bytes wide whatever the CPU has: where each lane needs a load of its own from x, putting together wider
 /// vectors costs more than they save (bench/NOTES.md).
@@ -59,15 +69,6 @@ inline void store(const Simd<V>& lanes, V* to) {
 template <class V, class I>
 inline Simd<V> gather(const V* x, const I* indices) {
   return Simd<V>([&](auto lane) { return x[indices[lane]]; });
-}
-
-/// Calls body(0), ..., body(N - 1), whose arguments are constants: an array of sums that is indexed by them stays in
-/// registers, also where several loops and branches add to it.
-template <int N, class F>
-[[gnu::always_inline]] inline void unrolled(const F& body) {
-  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-    (body(std::integral_constant<int, I>()), ...);
-  }(std::make_integer_sequence<int, N>());
 }
 
 /// The same for any of the vector types.

@@ -215,7 +215,7 @@ class Leave {
       length_ = std::max(shortest_leave, length_ / 2);
       return;
     }
-    const bool was_well = now - std::max(lost_at_, end_) > now_and_then;
+    const bool was_well = begin_ - std::max(lost_at_, end_) > now_and_then;
     lost_at_ = now;
     if (was_well) {
       jobs_in_a_row_ = 0;

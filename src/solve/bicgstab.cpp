@@ -43,7 +43,7 @@ SolveReport bicgstab(const LinearOperator<V>& A, VectorView<const std::type_iden
       const double tt = iteration.steps().dot(t, t), tr = iteration.steps().dot(t, r);
       if (!std::isfinite(tt) || !std::isfinite(tr)) return Stop::not_finite;
       omega = tt > 0 ? tr / tt : 0;
-      if (omega == 0) return Stop::broke_down;
+      if (omega == 0) return iteration.step(half).value_or(Stop::broke_down);
       residual = iteration.steps().advance(omega, second, t, iteration.x(), r);
       if (const auto stop = iteration.step(residual)) return *stop;
     }

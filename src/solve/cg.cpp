@@ -8,13 +8,13 @@ namespace {
 
 using solve::Stop;
 
-/// p.A p is not positive. Where it is only rounding, p is in the null space of A as far as one can tell.
+/// p.A p is not positive, where a first direction had `quotient` = p.A p / p.p. If it is negative by no more than
+/// rounding, p is in the null space of A as far as one can tell.
 template <Value V>
-Stop why_not_positive(double product, const Vector<V>& p, const Vector<V>& q) {
+Stop why_not_positive(double product, double quotient, double p_norm) {
   if (!std::isfinite(product)) return Stop::not_finite;
-  const double size = norm<V>(p) * norm<V>(q);
   constexpr double rounding = 100 * static_cast<double>(std::numeric_limits<V>::epsilon());
-  return product < -rounding * size ? Stop::indefinite : Stop::broke_down;
+  return product < -rounding * quotient * p_norm * p_norm ? Stop::indefinite : Stop::broke_down;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ SolveReport cg(const LinearOperator<V>& A, VectorView<const std::type_identity_t
     const auto square = [&](const Vector<V>& preconditioned) {
       return iteration.has_preconditioner() ? iteration.steps().dot(r, preconditioned) : residual * residual;
     };
-    double rz = 0, beta = 0;
+    double rz = 0, beta = 0, quotient = 0;
     for (;;) {
       const Vector<V>& preconditioned = *iteration.precondition(r, z);
       const double before = rz;
@@ -41,7 +41,8 @@ SolveReport cg(const LinearOperator<V>& A, VectorView<const std::type_identity_t
       xpby<V>(preconditioned, static_cast<V>(beta), p);
       iteration.multiply(p, q);
       const double product = iteration.steps().dot(p, q);
-      if (!(product > 0)) return why_not_positive(product, p, q);
+      if (!(product > 0)) return why_not_positive<V>(product, quotient, iteration.steps().norm(p));
+      if (quotient == 0) quotient = product / iteration.steps().dot(p, p);
       const double alpha = rz / product;
       residual = iteration.steps().advance(alpha, p, q, iteration.x(), r);
       if (const auto stop = iteration.step(residual)) return *stop;

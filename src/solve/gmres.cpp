@@ -14,58 +14,59 @@ using solve::Stop;
 /// The small least-squares problem: columns of the Hessenberg matrix come one by one and are rotated to a triangle.
 class Hessenberg {
  public:
-  explicit Hessenberg(int columns)
-      : columns_(static_cast<std::size_t>(columns)),
-        cells_(columns_ * (columns_ + 1)),
-        right_(columns_ + 1),
-        cosines_(columns_),
-        sines_(columns_) {}
+  /// A column that adds at most `rounding` of the largest to those before it adds nothing: A is singular.
+  explicit Hessenberg(double rounding) : rounding_(rounding) {}
 
   void begin(double residual) {
     size_ = 0;
-    std::fill(right_.begin(), right_.end(), 0.0);
-    right_[0] = residual;
+    largest_ = 0;
+    right_.assign(1, residual);
   }
-  /// Of the column that is being added: 0 to the number of columns there are, inclusive, then its subdiagonal.
-  double& at(std::size_t row) { return cells_[size_ * (columns_ + 1) + row]; }
-
+  /// The column to be added, all zeros: one element per column there is, inclusive, then its subdiagonal.
+  std::vector<double>& next() {
+    if (columns_.size() == size_) columns_.emplace_back();
+    columns_[size_].assign(size_ + 2, 0.0);
+    return columns_[size_];
+  }
   /// Adds it. Returns the residual then.
   double add() {
-    const std::size_t k = size_;
+    const std::size_t k = size_++;
+    cosines_.resize(size_);
+    sines_.resize(size_);
+    right_.push_back(0);
+    std::vector<double>& column = columns_[k];
     for (std::size_t i = 0; i < k; ++i) {
-      const double upper = at(i), lower = at(i + 1);
-      at(i) = cosines_[i] * upper + sines_[i] * lower;
-      at(i + 1) = cosines_[i] * lower - sines_[i] * upper;
+      const double upper = column[i], lower = column[i + 1];
+      column[i] = cosines_[i] * upper + sines_[i] * lower;
+      column[i + 1] = cosines_[i] * lower - sines_[i] * upper;
     }
-    const double length = std::hypot(at(k), at(k + 1));
-    cosines_[k] = length > 0 ? at(k) / length : 1;
-    sines_[k] = length > 0 ? at(k + 1) / length : 0;
-    at(k) = length;
+    double length = std::hypot(column[k], column[k + 1]);
+    largest_ = std::max(largest_, length);
+    if (length <= rounding_ * largest_) length = 0;
+    cosines_[k] = length > 0 ? column[k] / length : 0;
+    sines_[k] = length > 0 ? column[k + 1] / length : 1;
+    column[k] = length;
     right_[k + 1] = -sines_[k] * right_[k];
     right_[k] *= cosines_[k];
-    ++size_;
     return std::abs(right_[k + 1]);
   }
 
-  /// What to take of each vector. Where A is singular a column may add nothing but rounding (at most `rounding` of the
-  /// largest) to those before it: it gets nothing.
-  std::vector<double> solution(double rounding) const {
+  /// What to take of each vector.
+  std::vector<double> solution() const {
     std::vector<double> y(size_);
-    double largest = 0;
-    for (std::size_t k = 0; k < size_; ++k) largest = std::max(largest, diagonal(k));
     for (std::size_t k = size_; k-- > 0;) {
       double sum = right_[k];
-      for (std::size_t j = k + 1; j < size_; ++j) sum -= cells_[j * (columns_ + 1) + k] * y[j];
-      y[k] = diagonal(k) > rounding * largest ? sum / diagonal(k) : 0;
+      for (std::size_t j = k + 1; j < size_; ++j) sum -= columns_[j][k] * y[j];
+      y[k] = columns_[k][k] > 0 ? sum / columns_[k][k] : 0;
     }
     return y;
   }
 
  private:
-  double diagonal(std::size_t k) const { return cells_[k * (columns_ + 1) + k]; }
-
-  std::size_t columns_, size_ = 0;
-  std::vector<double> cells_, right_, cosines_, sines_;
+  double rounding_, largest_ = 0;
+  std::size_t size_ = 0;
+  std::vector<std::vector<double>> columns_;
+  std::vector<double> right_, cosines_, sines_;
 };
 
 template <Value V>
@@ -73,10 +74,11 @@ SolveReport gmres_of(std::string_view method, bool flexible, const LinearOperato
                      VectorView<V> x, const SolveOptions<V>& options) {
   solve::Iteration<V> iteration(method, A, b, x, options);
   const int restart = std::min<int>(options.restart, std::max<Index>(1, A.rows()));
+  constexpr double rounding = static_cast<double>(std::numeric_limits<V>::epsilon());
   const bool keeps_all = flexible && iteration.has_preconditioner();
   std::vector<Vector<V>> basis, preconditioned;
   Vector<V> z = iteration.has_preconditioner() ? iteration.vector() : Vector<V>(A.device(), 0);
-  Hessenberg hessenberg(restart);
+  Hessenberg hessenberg(rounding);
   // Vectors are made when they are needed: most problems take fewer than `restart`.
   const auto at = [&](std::vector<Vector<V>>& vectors, std::size_t k) -> Vector<V>& {
     while (vectors.size() <= k) vectors.push_back(iteration.vector());
@@ -96,18 +98,18 @@ SolveReport gmres_of(std::string_view method, bool flexible, const LinearOperato
       const double before = iteration.steps().norm(next);
       if (!std::isfinite(before)) return Stop::not_finite;
       // Twice is enough: the second time takes away what rounding left the first time.
-      for (std::size_t i = 0; i <= size; ++i) hessenberg.at(i) = 0;
+      std::vector<double>& column = hessenberg.next();
       double after = before;
       for (int pass = 0; pass < 2 && after > 0; ++pass) {
         for (std::size_t i = 0; i <= size; ++i) {
           const double part = iteration.steps().dot(basis[i], next);
-          hessenberg.at(i) += part;
+          column[i] += part;
           after = iteration.steps().add(-part, basis[i], next);
         }
       }
       if (!std::isfinite(after)) return Stop::not_finite;
-      const bool ends = after <= static_cast<double>(std::numeric_limits<V>::epsilon()) * before;
-      hessenberg.at(size + 1) = ends ? 0 : after;
+      const bool ends = after <= rounding * before;
+      column[size + 1] = ends ? 0 : after;
       residual = hessenberg.add();
       ++size;
       if (const auto why = iteration.step(residual)) {
@@ -118,7 +120,7 @@ SolveReport gmres_of(std::string_view method, bool flexible, const LinearOperato
       scale<V>(static_cast<V>(1 / after), next);
     }
     // x += M (V y)
-    const std::vector<double> y = hessenberg.solution(10 * static_cast<double>(std::numeric_limits<V>::epsilon()));
+    const std::vector<double> y = hessenberg.solution();
     if (keeps_all || !iteration.has_preconditioner()) {
       const auto& directions = keeps_all ? preconditioned : basis;
       for (std::size_t i = 0; i < size; ++i) axpy<V>(static_cast<V>(y[i]), directions[i], iteration.x());

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -126,9 +128,35 @@ class Iteration {
     report_.relative_residual = b_norm > 0 ? residual / b_norm : 0;
   }
 
+  /// Squares of elements far from 1 under- or overflow, and then nothing that follows would be true.
+  void require_usable_size(double b_norm) const {
+    constexpr bool wide = sizeof(V) == 8;
+    constexpr double smallest = wide ? 1e-140 : 1e-30, largest = wide ? 1e140 : 1e30;
+    if (b_norm >= smallest && b_norm <= largest) return;
+    double most = 0;
+    Array<V> host;
+    if (!device().is_cpu()) {
+      host = Array<V>(size());
+      copy<V>(b_, VectorView<V>(std::span<V>(host)));
+    }
+    const V* const elements = device().is_cpu() ? b_.data() : host.data();
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!std::isfinite(elements[i])) return;  // the report says so
+      most = std::max(most, std::abs(static_cast<double>(elements[i])));
+    }
+    require(most == 0, "the largest element of b is " + text_of(most) +
+                           ", too far from 1: solve for b times a number, and divide x by it");
+  }
+  static std::string text_of(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g", number);
+    return text;
+  }
+
   template <class Method>
   SolveStatus solve(Method&& method) {
     const double b_norm = norm<V>(b_);
+    require_usable_size(b_norm);
     report_.tolerance = std::max(options_.rtol * b_norm, options_.atol);
     if (!options_.use_guess) fill<V>(x_, V(0));
     if (b_norm == 0) {  // the answer, whatever A is
@@ -143,6 +171,7 @@ class Iteration {
       copy<V>(b_, residual_vector_);
     first_residual_ = residual;
     report_.residuals.push_back(residual);
+    int weak_passes = 0;
     for (;;) {
       know(residual, b_norm);
       if (!std::isfinite(residual)) return SolveStatus::not_finite;
@@ -153,15 +182,21 @@ class Iteration {
       residual = compute_residual();
       const bool has_failed =
           stop == Stop::tolerance || stop == Stop::restart || stop == Stop::broke_down || stop == Stop::diverged;
-      if (has_failed && !(residual <= before)) {
+      constexpr double much_worse = 10;
+      const bool was_finite = std::isfinite(residual);
+      if (was_finite ? residual > (has_failed ? 1 : much_worse) * before : has_failed) {
         copy<V>(kept_, x_);
         residual = before;
       }
-      if (std::isfinite(residual) && residual <= report_.tolerance && stop != Stop::cancelled) continue;
-      // A method that begins anew must have made some progress, one that believed to be there or broke down much.
-      const bool progress = residual < (stop == Stop::restart ? 1 - 1e-6 : 0.5) * before;
       know(residual, b_norm);
-      if (!std::isfinite(residual)) return SolveStatus::not_finite;
+      if (!was_finite && stop != Stop::diverged) return SolveStatus::not_finite;
+      if (residual <= report_.tolerance && stop != Stop::cancelled) continue;
+      // A method that begins anew must have made some progress. One that believed to be there, or broke down, may be
+      // wrong a few times, if it helps.
+      constexpr int max_weak_passes = 3;
+      weak_passes = 2 * residual < before ? 0 : weak_passes + 1;
+      const bool progress = stop == Stop::restart ? residual < (1 - 1e-6) * before
+                                                  : residual < 0.99 * before && weak_passes < max_weak_passes;
       switch (stop) {
         case Stop::tolerance:
         case Stop::restart:

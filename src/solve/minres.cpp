@@ -1,5 +1,7 @@
 // The method of minimal residuals for symmetric matrices (Paige and Saunders, 1975), with a preconditioner that is
 // positive definite.
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "solve/iteration.hpp"
@@ -35,6 +37,8 @@ SolveReport minres(const LinearOperator<V>& A, VectorView<const std::type_identi
       gamma = std::sqrt(square);
       begin_direction(preconditioned, gamma);
     }
+    constexpr double rounding = 100 * static_cast<double>(std::numeric_limits<V>::epsilon());
+    double largest = 0;
     double eta = gamma, cosine_last = 1, cosine = 1, sine_last = 0, sine = 0;
     for (;;) {
       iteration.multiply(z, next);
@@ -52,7 +56,9 @@ SolveReport minres(const LinearOperator<V>& A, VectorView<const std::type_identi
       if (square < 0) return Stop::indefinite;
       const double gamma_next = std::sqrt(square);
       const double diagonal = std::hypot(along, gamma_next);
-      if (diagonal == 0) return Stop::broke_down;
+      // A is singular and does not reach what is left of b: another step would be along rounding.
+      largest = std::max(largest, diagonal);
+      if (diagonal <= rounding * largest) return Stop::restart;
       axpy<V>(static_cast<V>(-far), w_last, w_next);
       axpy<V>(static_cast<V>(-above), w, w_next);
       scale<V>(static_cast<V>(1 / diagonal), w_next);

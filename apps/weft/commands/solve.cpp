@@ -208,8 +208,10 @@ int solve(const SolveCommandOptions& options, Device device) {
   how.atol = options.atol;
   how.max_iterations = options.max_iterations;
   how.restart = options.restart;
+  Array<V> x0;
   if (!options.x0.empty()) {
-    x.upload(read_one_per_row<V>(options.x0, "x0", matrix.rows));
+    x0 = read_one_per_row<V>(options.x0, "x0", matrix.rows);
+    x.upload(x0);
     how.use_guess = true;
   }
 
@@ -238,10 +240,15 @@ int solve(const SolveCommandOptions& options, Device device) {
     const Vector<V> right(device, b);
     const auto run = [&] { return method_of<V>(solution.choice.method)(planned, right, x, how); };
     solution.report = run();
-    if (options.method == "auto" && solution.report.status == SolveStatus::indefinite) {
-      note("cg: A is not positive definite; minres goes on");
+    const SolveStatus status = solution.report.status;
+    const bool needs_positive =
+        status == SolveStatus::indefinite || status == SolveStatus::broke_down || status == SolveStatus::diverged;
+    if (options.method == "auto" && solution.choice.method == "cg" && needs_positive) {
+      note(fmt::format("cg: {}; minres goes on", to_string(status)));
       solution.choice.method = "minres";
-      solution.choice.reason = "A is symmetric, and not positive definite";
+      solution.choice.reason = "A is symmetric, cg failed";
+      if (how.use_guess) x.upload(x0);
+      first = 0;
       solution.report = run();
     }
   }
