@@ -352,15 +352,15 @@ TEST(Solve, BsWhoseSquaresAreOutOfRangeAreRefused) {
   std::vector<float> y(64);
   for (const double size : {1e-170, 1e-145, 1e200})
     for (const auto& [name, method] : methods<double>())
-      expect_error(ErrorCode::invalid_argument, {"largest element of b", "times a number"}, [&, method = method] {
+      expect_error(ErrorCode::invalid_argument, {"largest element of b", "times a number"}, [&, solve = method] {
         const std::vector<double> b(64, size);
-        method(A, std::span<const double>(b), std::span<double>(x), {});
+        solve(A, std::span<const double>(b), std::span<double>(x), {});
       });
   for (const float size : {1e-41f, 1e35f})
     for (const auto& [name, method] : methods<float>())
-      expect_error(ErrorCode::invalid_argument, {"largest element of b"}, [&, method = method] {
+      expect_error(ErrorCode::invalid_argument, {"largest element of b"}, [&, solve = method] {
         const std::vector<float> b(64, size);
-        method(single, std::span<const float>(b), std::span<float>(y), {});
+        solve(single, std::span<const float>(b), std::span<float>(y), {});
       });
 }
 
@@ -482,8 +482,8 @@ TEST(Solve, RefusesWhatDoesNotFit) {
   refuses(A, b, short_x, {}, "x has 15 elements");
   std::vector<double> both(20);
   for (const auto& [name, method] : methods<double>())
-    expect_error(ErrorCode::invalid_argument, {"overlap"}, [&, method = method] {
-      method(A, std::span<const double>(both).first(16), std::span<double>(both).last(16), {});
+    expect_error(ErrorCode::invalid_argument, {"overlap"}, [&, solve = method] {
+      solve(A, std::span<const double>(both).first(16), std::span<double>(both).last(16), {});
     });
   refuses(A, b, x, {.rtol = -1}, "tolerances");
   refuses(A, b, x, {.rtol = std::nan("")}, "tolerances");
