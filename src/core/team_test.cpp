@@ -71,7 +71,7 @@ TEST(Team, ThreadsThatSleepAreWoken) {
   for (int i = 0; i < 5; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));  // longer than they look for work
     std::atomic<int> inside{0};
-    bool together = false;
+    std::atomic<bool> together{false};
     // Two pieces that wait for each other for a while: only with two threads can both be inside.
     for (int tries = 0; tries < 20 && !together; ++tries) {
       run(2, 2, [&](int, std::int64_t) {
