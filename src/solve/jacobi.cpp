@@ -36,7 +36,7 @@ Preconditioner<V> jacobi(const MatrixSource<V>& A, Device device) {
   }
   offsets[matrix.rows] = matrix.rows;
   const Csr<V> inverse{matrix.rows, matrix.cols, std::move(offsets), std::move(columns), std::move(values)};
-  // One distance from the diagonal: sell stores no columns for it on a CPU, and short ones on a GPU.
+  // One distance from the diagonal: on a CPU sell stores no columns where there are a few rows, on a GPU short ones.
   return std::make_shared<Plan<V>>(plan(inverse, {.device = device, .format = "sell"}));
 }
 
