@@ -96,6 +96,32 @@ WEFT_SOLVER(fgmres)
 WEFT_SOLVER(bicgstab)
 #undef WEFT_SOLVER
 
+/// A method that `refine` takes for its corrections, such as &weft::cg<float>.
+using InnerMethod = SolveReport (*)(const LinearOperator<float>& A, VectorView<const float> b, VectorView<float> x,
+                                    const SolveOptions<float>& options);
+
+struct RefineOptions {
+  double rtol = 1e-5;  ///< as in SolveOptions
+  double atol = 0;
+  std::int64_t max_iterations = 0;  ///< of all corrections together; 0: ten times the number of rows
+  bool use_guess = false;
+  InnerMethod method = &cg<float>;
+  double correction_rtol = 1e-4;  ///< how far each correction reduces its residual; below 1, f32 ends at about 1e-6
+  int restart = 30;               ///< of gmres and fgmres
+  Preconditioner<float> preconditioner = nullptr;
+  std::function<bool(const SolveStep&)> callback = {};
+};
+
+/// Mixed precision: an answer of f64 whose work is done in f32, at half the bytes. Corrections of x are solved for with
+/// `low`, which is A rounded to f32; what is left of b is computed with A, in f64. Converges where `method` does on
+/// `low`, unless the condition number of A exceeds about 1e7: then corrections do not help, and it stalls.
+WEFT_API SolveReport refine(const LinearOperator<double>& A, const LinearOperator<float>& low,
+                            VectorView<const double> b, VectorView<double> x, const RefineOptions& options = {});
+inline SolveReport refine(const LinearOperator<double>& A, const LinearOperator<float>& low, std::span<const double> b,
+                          std::span<double> x, const RefineOptions& options = {}) {
+  return refine(A, low, VectorView<const double>(b), VectorView<double>(x), options);
+}
+
 /// Divides by the diagonal. On the device where A is multiplied; throws Error(invalid_argument) naming the first row
 /// whose diagonal entry is missing, zero or not finite.
 template <Value V>

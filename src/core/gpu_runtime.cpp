@@ -241,6 +241,55 @@ double EventTimer::seconds() {
   return milliseconds * 1e-3;
 }
 
+OwnStream::OwnStream(int index) : index_(index) {
+  CurrentDevice current(Device::gpu(index));
+  cudaStream_t stream = nullptr;
+  require(cudaStreamCreate(&stream), "creating a stream");
+  native_ = stream;
+}
+
+OwnStream::~OwnStream() {
+  int previous = 0;
+  cudaGetDevice(&previous);
+  if (previous != index_) cudaSetDevice(index_);
+  cudaStreamDestroy(static_cast<cudaStream_t>(native_));
+  if (previous != index_) cudaSetDevice(previous);
+}
+
+Graph::~Graph() {
+  if (executable_) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(executable_));
+}
+
+bool Graph::record(int index, Stream stream, const std::function<void()>& work) {
+  CurrentDevice current(Device::gpu(index));
+  require(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal), "recording work for the GPU");
+  bool refused = false;
+  try {
+    work();
+  } catch (const Error&) {
+    refused = true;
+  } catch (...) {
+    cudaGraph_t unfinished = nullptr;
+    cudaStreamEndCapture(native(stream), &unfinished);
+    if (unfinished) cudaGraphDestroy(unfinished);
+    cudaGetLastError();
+    throw;
+  }
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(native(stream), &graph);
+  cudaGraphExec_t executable = nullptr;
+  if (!refused && ended == cudaSuccess && graph) cudaGraphInstantiate(&executable, graph, 0);
+  if (graph) cudaGraphDestroy(graph);
+  cudaGetLastError();  // whatever could not be recorded
+  executable_ = executable;
+  return executable != nullptr;
+}
+
+void Graph::launch(int index, Stream stream) const {
+  CurrentDevice current(Device::gpu(index));
+  require(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(stream)), "queueing a graph");
+}
+
 }  // namespace weft::gpu
 
 #else
@@ -270,6 +319,11 @@ EventTimer::~EventTimer() = default;
 void EventTimer::start(Stream) {}
 void EventTimer::stop(Stream) {}
 double EventTimer::seconds() { return 0; }
+OwnStream::OwnStream(int index) : index_(index) { refuse(); }
+OwnStream::~OwnStream() = default;
+Graph::~Graph() = default;
+bool Graph::record(int, Stream, const std::function<void()>&) { refuse(); }
+void Graph::launch(int, Stream) const { refuse(); }
 
 }  // namespace weft::gpu
 #endif

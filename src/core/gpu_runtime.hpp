@@ -2,6 +2,7 @@
 #include <weft/device.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 // The CUDA runtime as the rest of the library sees it. In a build without CUDA the same functions exist and throw
@@ -52,6 +53,37 @@ class EventTimer {
   int index_;
   void* begin_ = nullptr;
   void* end_ = nullptr;
+};
+
+/// A stream of the library's own, in order with CUDA's default one.
+class OwnStream {
+ public:
+  explicit OwnStream(int index);
+  ~OwnStream();
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  Stream get() const { return Stream(native_); }
+
+ private:
+  int index_;
+  void* native_ = nullptr;
+};
+
+/// Work that is queued on a stream in one piece, as often as needed: a CUDA graph.
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// Calls `work`, which queues on `stream`, a stream other than the default one. Nothing runs yet. False if that cannot
+  /// be recorded, as when `work` waits for the GPU or throws.
+  bool record(int index, Stream stream, const std::function<void()>& work);
+  void launch(int index, Stream stream) const;
+
+ private:
+  void* executable_ = nullptr;
 };
 
 }  // namespace weft::gpu

@@ -83,16 +83,38 @@ class Iteration {
 
   /// After each iteration, with what the method knows of the residual. Nothing: go on.
   std::optional<Stop> step(double residual) {
-    ++report_.iterations;
-    report_.residuals.push_back(residual);
+    const auto cancelled = record(residual);
     if (!std::isfinite(residual)) return Stop::not_finite;
-    if (options_.callback && !options_.callback({report_.iterations, residual, report_.tolerance}))
-      return Stop::cancelled;
+    if (cancelled) return cancelled;
     if (residual <= report_.tolerance) return Stop::tolerance;
-    constexpr double too_much = 1e8;
-    if (residual > too_much * first_residual_) return Stop::diverged;
+    if (residual > max_residual()) return Stop::diverged;
     if (report_.iterations >= max_iterations_) return Stop::iterations;
     return std::nullopt;
+  }
+
+  // What step() consists of, for methods that decide elsewhere when to stop.
+
+  /// Keeps the residual and calls the callback.
+  std::optional<Stop> record(double residual) {
+    ++report_.iterations;
+    report_.residuals.push_back(residual);
+    if (std::isfinite(residual) && options_.callback &&
+        !options_.callback({report_.iterations, residual, report_.tolerance}))
+      return Stop::cancelled;
+    return std::nullopt;
+  }
+  std::int64_t iterations_left() const { return max_iterations_ - report_.iterations; }
+  /// Beyond it, the method diverges.
+  double max_residual() const {
+    constexpr double too_much = 1e8;
+    return too_much * first_residual_;
+  }
+  void count_products(std::int64_t products) { report_.products += products; }
+  /// What another solver spent for this one.
+  void add_costs_of(const SolveReport& inner) {
+    report_.products += inner.products;
+    report_.product_seconds += inner.product_seconds;
+    report_.preconditioner_seconds += inner.preconditioner_seconds;
   }
 
   /// Runs `method(r, |r|)` until x is good enough or cannot become better. It begins from the residual r, which it may

@@ -1,11 +1,12 @@
 #include <weft/error.hpp>
-#include <weft/plan.hpp>
 #include <weft/solve.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
+
+#include "solve/diagonal.hpp"
 
 namespace weft {
 
@@ -15,10 +16,7 @@ Preconditioner<V> jacobi(const MatrixSource<V>& A, Device device) {
   if (matrix.rows != matrix.cols)
     throw Error(ErrorCode::invalid_argument, "jacobi: the matrix has " + std::to_string(matrix.rows) + " rows and " +
                                                  std::to_string(matrix.cols) + " columns");
-  const auto rows = static_cast<std::size_t>(matrix.rows);
-  Array<Offset> offsets(rows + 1);
-  Array<Index> columns(rows);
-  Array<V> values(rows);
+  Array<V> values(static_cast<std::size_t>(matrix.rows));
   for (Index row = 0; row < matrix.rows; ++row) {
     const Index* const begin = matrix.columns.data() + matrix.offsets[row];
     const Index* const end = matrix.columns.data() + matrix.offsets[row + 1];
@@ -30,14 +28,9 @@ Preconditioner<V> jacobi(const MatrixSource<V>& A, Device device) {
                   "jacobi: the diagonal entry of row " + std::to_string(row) +
                       (found != end && *found == row ? " is " + std::to_string(diagonal) : std::string(" is missing")) +
                       "; another preconditioner may do, or none");
-    offsets[row] = row;
-    columns[row] = row;
-    values[row] = inverse;
+    values[static_cast<std::size_t>(row)] = inverse;
   }
-  offsets[matrix.rows] = matrix.rows;
-  const Csr<V> inverse{matrix.rows, matrix.cols, std::move(offsets), std::move(columns), std::move(values)};
-  // One distance from the diagonal: on a CPU sell stores no columns where there are a few rows, on a GPU short ones.
-  return std::make_shared<Plan<V>>(plan(inverse, {.device = device, .format = "sell"}));
+  return std::make_shared<solve::DiagonalOperator<V>>(Vector<V>(device, std::span<const V>(values)));
 }
 
 #define WEFT_INSTANTIATE(V) template Preconditioner<V> jacobi<V>(const MatrixSource<V>&, Device);

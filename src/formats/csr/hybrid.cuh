@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/gpu_runtime.hpp"
+#include "core/mapped_memory.hpp"
 #include "formats/csr/speculative.cuh"
 #include "formats/csr/stage_two.hpp"
 
@@ -13,34 +14,6 @@
 // see, beginning with the bunches that are finished. The paper's processors share y, too. Here y is in the GPU's
 // memory, so that a last kernel fetches what the CPU has mended.
 namespace weft::WEFT_SIMT_NAMESPACE::csr {
-
-/// Memory of the host that the device uses in place. The emulator's memory is such anyhow.
-class MappedMemory {
- public:
-  MappedMemory() = default;
-  MappedMemory(Device device, std::size_t bytes)
-      : device_(device),
-        memory_(device.kind() == Device::Kind::gpu ? gpu::allocate_mapped(device.index(), bytes)
-                                                   : ::weft::detail::device_allocate(device, bytes, 1)) {}
-  MappedMemory(MappedMemory&& other) noexcept { *this = std::move(other); }
-  MappedMemory& operator=(MappedMemory&& other) noexcept {
-    std::swap(device_, other.device_);
-    std::swap(memory_, other.memory_);
-    return *this;
-  }
-  ~MappedMemory() {
-    if (memory_ == nullptr) return;
-    if (device_.kind() == Device::Kind::gpu)
-      gpu::release_mapped(memory_);
-    else
-      ::weft::detail::device_free(device_, memory_);
-  }
-  std::byte* data() const { return static_cast<std::byte*>(memory_); }
-
- private:
-  Device device_;
-  void* memory_ = nullptr;
-};
 
 /// y = alpha sums + beta y for the rows that end in dirty tiles, a warp a tile.
 template <class V>
