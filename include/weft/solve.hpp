@@ -106,7 +106,7 @@ struct RefineOptions {
   std::int64_t max_iterations = 0;  ///< of all corrections together; 0: ten times the number of rows
   bool use_guess = false;
   InnerMethod method = &cg<float>;
-  double correction_rtol = 1e-4;  ///< how far each correction reduces its residual; below 1, f32 ends at about 1e-6
+  double correction_rtol = 1e-5;  ///< a correction reduces its residual by this factor at most; f32 ends at about 1e-6
   int restart = 30;               ///< of gmres and fgmres
   Preconditioner<float> preconditioner = nullptr;
   std::function<bool(const SolveStep&)> callback = {};

@@ -106,6 +106,12 @@ class Cg {
 };
 
 template <Value V>
+SolveReport on_cpu(solve::Iteration<V>& iteration, const Vector<V>* diagonal) {
+  Cg<V> method(iteration, diagonal);
+  return iteration.run([&](Vector<V>& r, double residual) { return method.run(r, residual); });
+}
+
+template <Value V>
 SolveReport on_device(solve::Iteration<V>& iteration, const LinearOperator<V>& A, const LinearOperator<V>* M,
                       const Vector<V>* diagonal) {
   solve::CgOnDevice<V> cg(iteration, A, M, diagonal);
@@ -126,9 +132,7 @@ SolveReport cg(const LinearOperator<V>& A, VectorView<const std::type_identity_t
   solve::Iteration<V> iteration("cg", A, b, x, options);
   const LinearOperator<V>* const M = options.preconditioner.get();
   const Vector<V>* const diagonal = solve::diagonal_of(M);
-  if (!A.device().is_cpu()) return on_device(iteration, A, M, diagonal);
-  Cg<V> method(iteration, diagonal);
-  return iteration.run([&](Vector<V>& r, double residual) { return method.run(r, residual); });
+  return A.device().is_cpu() ? on_cpu(iteration, diagonal) : on_device(iteration, A, M, diagonal);
 }
 
 #define WEFT_INSTANTIATE(V) \

@@ -58,6 +58,15 @@ Stop stop_of(SolveStatus correction) {
   return Stop::not_finite;
 }
 
+/// How far the next correction reduces the residual, which has to fall to `needed` of itself: all corrections to come
+/// by the same factor, so that there are as few as possible and none is cut short.
+double next_rtol(double needed, double smallest) {
+  const double goal = needed / 2;  // rounding to f32 costs some
+  if (!(goal > 0)) return smallest;
+  const double corrections = std::max(1.0, std::ceil(std::log(goal) / std::log(smallest)));
+  return std::pow(goal, 1 / corrections);
+}
+
 void require(bool holds, const std::string& sentence) {
   if (!holds) throw Error(ErrorCode::invalid_argument, sentence);
 }
@@ -80,9 +89,7 @@ SolveReport refine(const LinearOperator<double>& A, const LinearOperator<float>&
   Vector<float> right(A.device(), x.size()), correction(A.device(), x.size());
   return iteration.run([&](Vector<double>& r, double residual) {
     narrow(1 / residual, r, right);  // its length is 1: neither squares nor what is left of b underflow
-    // Twice as good as needed, since rounding to f32 costs some.
-    const double enough = iteration.tolerance() / residual / 2;
-    SolveOptions<float> inner{.rtol = std::max(options.correction_rtol, enough),
+    SolveOptions<float> inner{.rtol = next_rtol(iteration.tolerance() / residual, options.correction_rtol),
                               .max_iterations = iteration.iterations_left(),
                               .restart = options.restart,
                               .preconditioner = options.preconditioner};
