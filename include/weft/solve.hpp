@@ -1,7 +1,7 @@
 #pragma once
 #include <weft/export.hpp>
 #include <weft/linear_operator.hpp>
-#include <weft/source.hpp>
+#include <weft/preconditioners.hpp>
 #include <weft/types.hpp>
 #include <weft/vector.hpp>
 
@@ -95,14 +95,5 @@ WEFT_SOLVER(gmres)
 WEFT_SOLVER(fgmres)
 WEFT_SOLVER(bicgstab)
 #undef WEFT_SOLVER
-
-/// Divides by the diagonal. On the device where A is multiplied; throws Error(invalid_argument) naming the first row
-/// whose diagonal entry is missing, zero or not finite.
-template <Value V>
-WEFT_API Preconditioner<V> jacobi(const MatrixSource<V>& A, Device device);
-template <Value V>
-Preconditioner<V> jacobi(const Csr<V>& A, Device device = Device::cpu()) {
-  return jacobi(MatrixSource<V>(A), device);
-}
 
 }  // namespace weft
