@@ -1,7 +1,7 @@
 #pragma once
 #include <weft/export.hpp>
 #include <weft/linear_operator.hpp>
-#include <weft/source.hpp>
+#include <weft/preconditioners.hpp>
 #include <weft/types.hpp>
 #include <weft/vector.hpp>
 
@@ -120,15 +120,6 @@ WEFT_API SolveReport refine(const LinearOperator<double>& A, const LinearOperato
 inline SolveReport refine(const LinearOperator<double>& A, const LinearOperator<float>& low, std::span<const double> b,
                           std::span<double> x, const RefineOptions& options = {}) {
   return refine(A, low, VectorView<const double>(b), VectorView<double>(x), options);
-}
-
-/// Divides by the diagonal. On the device where A is multiplied; throws Error(invalid_argument) naming the first row
-/// whose diagonal entry is missing, zero or not finite.
-template <Value V>
-WEFT_API Preconditioner<V> jacobi(const MatrixSource<V>& A, Device device);
-template <Value V>
-Preconditioner<V> jacobi(const Csr<V>& A, Device device = Device::cpu()) {
-  return jacobi(MatrixSource<V>(A), device);
 }
 
 }  // namespace weft

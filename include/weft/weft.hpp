@@ -13,6 +13,7 @@
 #include <weft/order.hpp>
 #include <weft/partition.hpp>
 #include <weft/plan.hpp>
+#include <weft/preconditioners.hpp>
 #include <weft/runtime.hpp>
 #include <weft/solve.hpp>
 #include <weft/source.hpp>
