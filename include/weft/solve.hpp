@@ -96,6 +96,28 @@ WEFT_SOLVER(fgmres)
 WEFT_SOLVER(bicgstab)
 #undef WEFT_SOLVER
 
+/// Bounds of the eigenvalues of A, or of M A with a preconditioner M. Both 0: they are estimated.
+struct ChebyshevIterationOptions {
+  double smallest = 0;
+  double largest = 0;
+};
+
+/// Needs no sums but the residual's: a step is a product and additions. For A symmetric and positive definite, the
+/// preconditioner too. Where no bounds are given, the first twelve iterations are those of cg, which find some; bounds
+/// that turn out wrong are moved.
+template <Value V>
+WEFT_API SolveReport chebyshev_iteration(const LinearOperator<V>& A, VectorView<const std::type_identity_t<V>> b,
+                                         VectorView<std::type_identity_t<V>> x,
+                                         const SolveOptions<std::type_identity_t<V>>& options = {},
+                                         const ChebyshevIterationOptions& bounds = {});
+template <Value V>
+SolveReport chebyshev_iteration(const LinearOperator<V>& A, std::span<const std::type_identity_t<V>> b,
+                                std::span<std::type_identity_t<V>> x,
+                                const SolveOptions<std::type_identity_t<V>>& options = {},
+                                const ChebyshevIterationOptions& bounds = {}) {
+  return chebyshev_iteration(A, VectorView<const V>(b), VectorView<V>(x), options, bounds);
+}
+
 /// A method that `refine` takes for its corrections, such as &weft::cg<float>.
 using InnerMethod = SolveReport (*)(const LinearOperator<float>& A, VectorView<const float> b, VectorView<float> x,
                                     const SolveOptions<float>& options);
