@@ -85,8 +85,8 @@ WEFT_API MadePreconditioner<V> block_jacobi(const MatrixSource<V>& A, const Bloc
 /// with blocks, of Frobenius norms. Entries weaker than `drop` are left out, and the weakest where there are more than
 /// max_unknowns. Paths do not lead through rows with more than 16 max_unknowns entries.
 struct SparseInverseOptions {
-  int power = 1;                      ///< 1 to 8: 2 takes the pattern of A^2
-  double drop = 0;                    ///< 0 to 1; 0 keeps all
+  int power = 2;                      ///< 1 to 8: 2 takes the pattern of A^2
+  double drop = 0.05;                 ///< 0 to 1; 0 keeps all
   int block = 0;                      ///< unknowns of a node, 1 to 64; 0: the matrix's own (Structure::block_size)
   Index max_unknowns = 256;           ///< the largest dense system, 1 to 4096
   std::optional<Device> device = {};  ///< where it is applied; none: where the matrix is
@@ -95,9 +95,10 @@ struct SparseInverseOptions {
 };
 
 /// The factored sparse approximate inverse (Kolotilina and Yeremin, 1993): M = G' G, where G is about the inverse of
-/// A's Cholesky factor and diag(G A G') = 1. Symmetric and positive definite, whatever is thinned. Only the lower
-/// triangle of A is read. Each row, or node, takes one small dense system, solved in f64; on a GPU by the GPU.
-/// Throws Error(invalid_argument) naming the first row at which A is found not to be positive definite.
+/// A's Cholesky factor and diag(G A G') = 1. Symmetric and positive definite, whatever is thinned. The numbers are
+/// those of the lower triangle of A; where the other has others, nobody notices. Each row, or node, takes one small
+/// dense system, solved in f64; on a GPU by the GPU. Throws Error(invalid_argument) naming the first row at which A is
+/// found not to be positive definite.
 template <Value V>
 WEFT_API MadePreconditioner<V> fsai(const MatrixSource<V>& A, const SparseInverseOptions& options = {});
 

@@ -48,7 +48,7 @@ class BlockJacobi final : public Base<V> {
     const Stopwatch timer;
     pattern_ = diagonal_blocks(sizes);
     const Csr<V> inverse{A.rows(), A.rows(), pattern_.offsets, pattern_.columns, solve(A.host())};
-    plan_.emplace(plan_inverse<V>(inverse, device, format));
+    plan_ = plan_inverse<V>(inverse, device, format);
     this->info_.details = describe_sizes(sizes);
     this->info_.nonzeros = pattern_.nonzeros();
     this->info_.bytes = plan_->info().bytes;
@@ -75,7 +75,7 @@ class BlockJacobi final : public Base<V> {
   }
 
   Pattern pattern_;
-  std::optional<Plan<V>> plan_;
+  std::unique_ptr<Plan<V>> plan_;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <weft/plan.hpp>
 #include <weft/preconditioners.hpp>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 // What all preconditioners share.
 namespace weft::precondition {
@@ -30,13 +32,16 @@ void require_rows(const std::string& name, const MatrixSource<V>& A, Index rows)
 /// Plans by `format`, or where it is empty by bro-sell, or by csr where that refuses the matrix. Never by trial: the
 /// same matrix gives the same bits each time.
 template <Value V>
-Plan<V> plan_inverse(const MatrixSource<V>& matrix, Device device, const std::string& format) {
-  if (!format.empty()) return plan(matrix, {.device = device, .format = format});
+std::unique_ptr<Plan<V>> plan_inverse(const MatrixSource<V>& matrix, Device device, const std::string& format) {
+  const auto planned = [&](const std::string& name) {
+    return std::make_unique<Plan<V>>(plan(matrix, {.device = device, .format = name}));
+  };
+  if (!format.empty()) return planned(format);
   try {
-    return plan(matrix, {.device = device, .format = "bro-sell"});
+    return planned("bro-sell");
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unsupported) throw;
-    return plan(matrix, {.device = device, .format = "csr"});
+    return planned("csr");
   }
 }
 

@@ -26,15 +26,15 @@ class Fsai final : public Base<V> {
     if (device.is_cpu()) {
       solve_factor_inverse(A.host(), pattern_, shape.values.data(), options.progress);
       const Csr<V> transposed = transpose(shape, &positions_);
-      lower_.emplace(plan_inverse<V>(shape, device, options.format));
-      upper_.emplace(plan_inverse<V>(transposed, device, options.format));
+      lower_ = plan_inverse<V>(shape, device, options.format);
+      upper_ = plan_inverse<V>(transposed, device, options.format);
     } else {
       const Csr<V> transposed = transpose(shape, &positions_);
-      on_device_.emplace(device, pattern_, transposed, positions_);
+      on_device_ = std::make_unique<DeviceFactor<V>>(device, pattern_, transposed, positions_);
       positions_ = {};
       on_device_->solve(A, pattern_);
-      lower_.emplace(plan_inverse<V>(on_device_->lower(), device, options.format));
-      upper_.emplace(plan_inverse<V>(on_device_->upper(), device, options.format));
+      lower_ = plan_inverse<V>(on_device_->lower(), device, options.format);
+      upper_ = plan_inverse<V>(on_device_->upper(), device, options.format);
     }
     between_ = Vector<V>(device, static_cast<std::size_t>(A.rows()));
     this->info_.details = describe(rules, pattern_) + " of G";
@@ -67,9 +67,9 @@ class Fsai final : public Base<V> {
 
  private:
   Pattern pattern_;
-  Array<Offset> positions_;  ///< entry of the transposed G -> entry of G; on a CPU
-  std::optional<DeviceFactor<V>> on_device_;
-  std::optional<Plan<V>> lower_, upper_;
+  Array<Offset> positions_;                     ///< entry of the transposed G -> entry of G; on a CPU
+  std::unique_ptr<DeviceFactor<V>> on_device_;  ///< elsewhere
+  std::unique_ptr<Plan<V>> lower_, upper_;
   mutable Vector<V> between_;  ///< G x
 };
 

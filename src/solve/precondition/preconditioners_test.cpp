@@ -15,10 +15,13 @@ std::vector<std::string> recipes() {
   for (const PreconditionerKind& kind : preconditioners()) {
     all.push_back(kind.name);
     for (const PreconditionerParameter& parameter : kind.parameters)
-      if (parameter.name == "power") all.push_back(kind.name + ":power=2:drop=0.05");
+      if (parameter.name == "power") all.push_back(kind.name + ":power=1:drop=0");
   }
   return all;
 }
+
+/// Whether its pattern depends on the matrix's numbers.
+bool thins(const std::string& recipe) { return recipe.find("ai") + 2 == recipe.size(); }
 
 template <class V>
 struct Made {
@@ -123,11 +126,10 @@ TEST(Preconditioners, TakeNewValuesAsIfNew) {
     const auto second = scaled(first);
     for (const Device device : available_devices())
       for (const std::string& recipe : recipes())
-        if (recipe.find("drop") == std::string::npos) expect_updates_like_new_ones(first, second, recipe, device);
+        if (!thins(recipe)) expect_updates_like_new_ones(first, second, recipe, device);
     const auto single = generate<float>(source);
     for (const std::string& recipe : recipes())
-      if (recipe.find("drop") == std::string::npos)
-        expect_updates_like_new_ones(single, scaled(single), recipe, Device::cpu());
+      if (!thins(recipe)) expect_updates_like_new_ones(single, scaled(single), recipe, Device::cpu());
   }
 }
 

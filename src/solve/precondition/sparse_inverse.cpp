@@ -23,7 +23,7 @@ class SparseInverse final : public Base<V> {
     pattern_ = find_pattern(A.host(), rules, options.progress);
     plain_details_ = describe(rules, pattern_);
     const Csr<V> inverse{A.rows(), A.rows(), pattern_.offsets, pattern_.columns, solve(A.host(), options.progress)};
-    plan_.emplace(plan_inverse<V>(inverse, device, options.format));
+    plan_ = plan_inverse<V>(inverse, device, options.format);
     this->info_.nonzeros = pattern_.nonzeros();
     this->info_.bytes = plan_->info().bytes;
     this->info_.setup_seconds = timer.seconds();
@@ -57,7 +57,7 @@ class SparseInverse final : public Base<V> {
   Rows how_;
   Pattern pattern_;
   std::string plain_details_;
-  std::optional<Plan<V>> plan_;
+  std::unique_ptr<Plan<V>> plan_;
 };
 
 template <Value V>

@@ -69,17 +69,20 @@ inline double distance_from_identity(const DenseRows& a) {
   return std::sqrt(squares);
 }
 
+/// The larger one, or the one that is not a number.
+inline double larger(double a, double b) { return b > a || std::isnan(b) ? b : a; }
+
 inline double largest_difference(const DenseRows& a, const DenseRows& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a.size(); ++j) largest = std::max(largest, std::abs(a[i][j] - b[i][j]));
+    for (std::size_t j = 0; j < a.size(); ++j) largest = larger(largest, std::abs(a[i][j] - b[i][j]));
   return largest;
 }
 
 inline double asymmetry(const DenseRows& a) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) largest = std::max(largest, std::abs(a[i][j] - a[j][i]));
+    for (std::size_t j = 0; j < i; ++j) largest = larger(largest, std::abs(a[i][j] - a[j][i]));
   return largest;
 }
 
