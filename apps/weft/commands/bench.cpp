@@ -7,11 +7,13 @@
 #include <memory>
 #include <utility>
 
+#include "apps/weft/bench_solve.hpp"
 #include "apps/weft/options.hpp"
 #include "apps/weft/output.hpp"
 #include "apps/weft/progress.hpp"
 #include "bench/harness/cache_bandwidth.hpp"
 #include "bench/harness/run.hpp"
+#include "bench/harness/solvers.hpp"
 #include "bench/harness/suites.hpp"
 #include "bench/papers/papers.hpp"
 #include "bench/peers/names.hpp"
@@ -57,6 +59,11 @@ struct BenchOptions {
   bool no_cold = false;
   bool from_device = false;
   std::uint64_t seed = 1;
+  bool formats_given = false;
+  bool solve = false;
+  SolveBenchOptions solving;  ///< what goes with --solve only, and what it shares is put there when it runs
+  std::vector<std::string> not_for_solve = {};  ///< options that were given and do not go with --solve
+  std::vector<std::string> for_solve_only = {};
 };
 
 /// A real finite-element matrix, small enough to be done in a minute on two cores.
@@ -240,8 +247,45 @@ int run_paper(const BenchOptions& options) {
   return judge(result.correct, "a format gave a wrong product; please report it");
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+int run_solve(const BenchOptions& options, const std::vector<std::string>& sources) {
+  if (!options.not_for_solve.empty())
+    throw UsageError(fmt::format("--solve does not go with {}", joined(options.not_for_solve)));
+  SolveBenchOptions solving = options.solving;
+  require_solvers(solving);
+  solving.reading = options.reading;
+  solving.sources = sources;
+  solving.keep_going = options.suite == "real";
+  solving.parts = options.parts;
+  solving.json = options.json;
+  solving.csv = options.csv;
+  solving.svg = options.svg;
+  bench::SolveRunOptions& run = solving.run;
+  run.device = usable_device(options.device);
+  if (options.formats != "all") {
+    run.formats = bench::split_names(options.formats);
+  } else if (options.formats_given) {
+    run.formats = bench::formats_for(run.device);
+    run.formats.emplace_back("auto");
+  }
+  run.peers = options.peers;
+  run.products = options.products.back();
+  run.seconds = options.seconds;
+  run.repeats = options.groups;
+  run.seed = options.seed;
+  return run_solve_bench(solving);
+}
+
 int run(const BenchOptions& options) {
   options.common.apply();
+  if (!options.solve && !options.for_solve_only.empty())
+    throw UsageError(fmt::format("{} goes with --solve only", joined(options.for_solve_only)));
+  if (options.solve && !options.paper.empty()) throw UsageError("--solve does not go with --paper");
   if (!options.paper.empty()) return run_paper(options);
   if ((options.json == "-") + (options.csv == "-") + (options.svg == "-") > 1)
     throw UsageError("only one of --json, --csv and --svg can have standard output; give the others a file");
@@ -266,6 +310,7 @@ int run(const BenchOptions& options) {
   if (const std::string problem = bench::check_peer_names(options.peers); !problem.empty()) throw UsageError(problem);
   for (const std::string& path : {options.json, options.csv, options.svg})
     if (!path.empty() && path != "-") require_target_folder(path);
+  if (options.solve) return run_solve(options, sources);
 
   Session session(options);
   const bench::Report& report = session.report();
@@ -286,6 +331,35 @@ int run(const BenchOptions& options) {
   if (!options.svg.empty()) write_text(options.svg, bench::time_chart_svg(report));
   if (stopped) std::rethrow_exception(stopped);
   return judge(report.all_correct(), "a format gave a wrong product, see WRONG in the table; please report it");
+}
+
+void add_solving(CLI::App& parser, BenchOptions& options) {
+  parser.add_flag("--solve", options.solve,
+                  "measure the time to the x with A x = b, set-up included; --formats is then auto unless given");
+  SolveBenchOptions& solving = options.solving;
+  parser
+      .add_option("--method", solving.methods,
+                  "with --solve: auto, or names separated by commas: " + joined(bench::method_names()) +
+                      " (default auto, which goes by symmetry)")
+      ->type_name("LIST");
+  parser
+      .add_option("--preconditioner", solving.preconditioners,
+                  "with --solve: auto, or names separated by commas: " + joined(bench::preconditioner_names()) +
+                      " (default auto)")
+      ->type_name("LIST");
+  parser
+      .add_option("--rtol", solving.rtol,
+                  "with --solve: solved when |b - A x| is at most this much of |b| (default 1e-8, in f32 1e-5)")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1e-300, 1.0));
+  parser.add_option("--max-iterations", solving.run.max_iterations, "with --solve: end after so many (default 20000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  parser
+      .add_option("--restart", solving.run.restart,
+                  "with --solve: gmres, fgmres begin anew after so many iterations (default 30)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
 }
 
 }  // namespace
@@ -368,6 +442,7 @@ Command add_bench(CLI::App& tool) {
       ->add_option("--svg", options->svg,
                    "draw the time over the number of nonzeros, a line a format; - is standard output")
       ->type_name("FILE");
+  add_solving(*parser, *options);
   options->reading.add_to(*parser, true);
   options->common.add_to(*parser);
   parser->footer(
@@ -382,7 +457,18 @@ Command add_bench(CLI::App& tool) {
       "'weft report' makes a page of what --json wrote.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
   return {parser, [options, parser] {
+            options->formats_given = parser->count("--formats") > 0;
             options->type_given = parser->count("--type") > 0;
+            const auto given = [&](std::initializer_list<const char*> names) {
+              std::vector<std::string> found;
+              for (const char* name : names)
+                if (parser->count(name) > 0) found.emplace_back(name);
+              return found;
+            };
+            options->not_for_solve =
+                given({"--order", "--vectors", "--layout", "--no-cold", "--from-device", "--patience"});
+            options->for_solve_only =
+                given({"--method", "--preconditioner", "--rtol", "--max-iterations", "--restart"});
             return run(*options);
           }};
 }
