@@ -76,7 +76,6 @@ class Session {
     how.rtol = options_.rtol > 0 ? options_.rtol : sizeof(V) == 8 ? 1e-8 : 1e-5;
     how.partition = options_.parts.read_partition(matrix.rows);
     how.coordinates = options_.parts.read_coordinates(matrix.rows);
-    if (report_.cases.empty() && shows_tables_) print(report_.device_name + "\n");
     const std::size_t notes_before = report_.notes.size();
     bench::SolveCase result;
     {
@@ -85,6 +84,7 @@ class Session {
       result = bench::run_solve_case(source, matrix, how, report_.notes);
     }
     for (std::size_t i = notes_before; i < report_.notes.size(); ++i) note(report_.notes[i]);
+    if (report_.cases.empty() && shows_tables_) print(report_.device_name + "\n");
     if (shows_tables_) print(bench::tables_of(result, how.peers != "none"));
     report_.cases.push_back(std::move(result));
   }

@@ -141,10 +141,9 @@ class Cupy:
         self.cupy.cuda.Device().synchronize()
 
     def solve(self):
-        b = self.cupy.asarray(self.x)
         self.cupy.cuda.Device().synchronize()
         begin = time.perf_counter()
-        x, iterations, converged = self.solver.solve(b)
+        x, iterations, converged = self.solver.solve(self.x)
         self.cupy.cuda.Device().synchronize()
         return x, iterations, converged, time.perf_counter() - begin
 

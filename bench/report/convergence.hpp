@@ -10,8 +10,8 @@ struct ConvergenceLine {
 };
 
 struct ConvergencePicture {
-  std::string title;
-  std::string subtitle;
+  std::string title = {};
+  std::string subtitle = {};
   double tolerance = 0;  ///< of the relative residual; 0: no line for it
   std::vector<ConvergenceLine> lines = {};
 };

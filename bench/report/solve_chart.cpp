@@ -33,7 +33,7 @@ std::string key(double y) {
   return body;
 }
 
-/// The bars of one matrix, on a scale of its own; `y` moves down.
+/// The bars of one matrix below `y`, which moves down.
 std::string bars_of(const SolveCase& one, double& y) {
   double longest = 0;
   for (const SolveMeasurement& m : one.measurements)
@@ -64,25 +64,35 @@ std::string bars_of(const SolveCase& one, double& y) {
   return body;
 }
 
-std::string sentence_of(const SolveBenchReport& report) {
+std::string sentence_of(const SolveCase& one) {
   std::string text;
-  for (const SolveCase& one : report.cases)
-    for (const SolveMeasurement& m : one.measurements)
-      if (m.rank == 1)
-        text += fmt::format("{}{}: {} {} in {}", text.empty() ? "The soonest: " : "; ", one.source, m.name, m.solver(),
-                            seconds_text(m.total_seconds()));
-  return text.empty() ? "Nothing was solved." : text + ".";
+  for (const SolveMeasurement& m : one.measurements)
+    if (m.rank == 1)
+      text += fmt::format("{}{} {} in {}", text.empty() ? "The soonest on " + one.source + ": " : ", ", m.name,
+                          m.solver(), seconds_text(m.total_seconds()));
+  return (text.empty() ? "Nothing was solved on " + one.source : text) + ".";
 }
 
 }  // namespace
 
+svg::Panel solve_panel(const SolveCase& one) {
+  svg::Panel panel{width, 0, {}, sentence_of(one)};
+  double y = 28;
+  panel.body = key(14) + bars_of(one, y);
+  panel.height = y;
+  return panel;
+}
+
 std::string solve_chart_svg(const SolveBenchReport& report) {
   const std::string title = "Time to the answer, set-up included";
-  svg::Panel panel{width, 0, {}, sentence_of(report)};
+  svg::Panel panel{width, 0, {}, {}};
   panel.body += svg::text(12, 28, "start", "heading", title);
   panel.body += svg::text(12, 48, "start", "caption", svg::shorten(report.device_name, 90)) + key(72);
   double y = 92;
-  for (const SolveCase& one : report.cases) panel.body += bars_of(one, y);
+  for (const SolveCase& one : report.cases) {
+    panel.body += bars_of(one, y);
+    panel.description += (panel.description.empty() ? "" : " ") + sentence_of(one);
+  }
   panel.height = y;
   return svg::document(panel, title);
 }

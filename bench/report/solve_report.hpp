@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bench/harness/solve_result.hpp"
+#include "svg.hpp"
 
 // What `weft bench --solve` measured, for people and for programs. solve_schema.json describes the JSON.
 namespace weft::bench {
@@ -20,7 +21,10 @@ std::string to_text(const SolveBenchReport& report);
 /// One line per measurement under a line of names; a failed one has its sentence in the last column.
 std::string to_csv(const SolveBenchReport& report);
 
-/// The time to the answer as bars: plan, preconditioner and solve, a group for each matrix. A complete SVG document.
+/// The time to the answer as bars: plan, preconditioner and solve, on a scale of the matrix's own.
+svg::Panel solve_panel(const SolveCase& one);
+
+/// The same for all matrices below each other: a complete SVG document.
 std::string solve_chart_svg(const SolveBenchReport& report);
 
 }  // namespace weft::bench

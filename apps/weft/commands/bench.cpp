@@ -334,8 +334,7 @@ int run(const BenchOptions& options) {
 }
 
 void add_solving(CLI::App& parser, BenchOptions& options) {
-  parser.add_flag("--solve", options.solve,
-                  "measure the time to the x with A x = b, set-up included; --formats is then auto unless given");
+  parser.add_flag("--solve", options.solve, "measure the time to the x with A x = b, set-up included");
   SolveBenchOptions& solving = options.solving;
   parser
       .add_option("--method", solving.methods,
@@ -388,7 +387,9 @@ Command add_bench(CLI::App& tool) {
           "what a paper measured, on these matrices or else on generated ones like its own: " + bench::papers_text())
       ->type_name("NAME")
       ->check(CLI::IsMember(names_of_papers()));
-  parser->add_option("--formats", options->formats, "all, or names separated by commas: csr,sell:c=16 (default all)")
+  parser
+      ->add_option("--formats", options->formats,
+                   "all, or names separated by commas: csr,sell:c=16 (default all; with --solve auto)")
       ->type_name("LIST");
   parser
       ->add_option("--order", options->order,
@@ -424,7 +425,9 @@ Command add_bench(CLI::App& tool) {
   parser->add_option("--seconds", options->seconds, "time to spend on each measurement (default 0.5)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 3600.0));
-  parser->add_option("--repeat", options->groups, "groups of products each measurement is made of (default 11)")
+  parser
+      ->add_option("--repeat", options->groups,
+                   "groups of products each measurement is made of; with --solve solves at most (default 11)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
   parser->add_option("--patience", options->patience, "give up on a format after so long a set-up (default 60)")
@@ -439,8 +442,10 @@ Command add_bench(CLI::App& tool) {
   parser->add_option("--csv", options->csv, "write the results as CSV; - is standard output, then without tables")
       ->type_name("FILE");
   parser
-      ->add_option("--svg", options->svg,
-                   "draw the time over the number of nonzeros, a line a format; - is standard output")
+      ->add_option(
+          "--svg", options->svg,
+          "draw the time over the number of nonzeros, a line a format, or with --solve the times as bars; - is "
+          "standard output")
       ->type_name("FILE");
   add_solving(*parser, *options);
   options->reading.add_to(*parser, true);
