@@ -27,6 +27,12 @@ void require_names(const char* option, const std::vector<std::string>& given, co
       throw UsageError(fmt::format("{} '{}': there are {}", option, name, all));
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 /// Runs all matrices and shows each table as soon as it is there.
 class Session {
  public:
@@ -95,6 +101,32 @@ class Session {
 };
 
 }  // namespace
+
+void SolveBenchOptions::add_to(CLI::App& parser) {
+  parser
+      .add_option("--method", methods,
+                  "with --solve: auto, or names separated by commas: " + joined(bench::method_names()) +
+                      " (default auto, which goes by symmetry)")
+      ->type_name("LIST");
+  parser
+      .add_option("--preconditioner", preconditioners,
+                  "with --solve: auto, or names separated by commas: " + joined(bench::preconditioner_names()) +
+                      " (default auto)")
+      ->type_name("LIST");
+  parser
+      .add_option("--rtol", rtol,
+                  "with --solve: solved when |b - A x| is at most this much of |b| (default 1e-8, in f32 1e-5)")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1e-300, 1.0));
+  parser.add_option("--max-iterations", run.max_iterations, "with --solve: end after so many (default 20000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  parser
+      .add_option("--restart", run.restart,
+                  "with --solve: gmres, fgmres begin anew after so many iterations (default 30)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+}
 
 void require_solvers(const SolveBenchOptions& options) {
   require_names("--method", bench::split_names(options.methods), bench::method_names());

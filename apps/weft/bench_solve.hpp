@@ -19,6 +19,9 @@ struct SolveBenchOptions {
   std::string preconditioners = "auto";  ///< names separated by commas
   double rtol = 0;                       ///< 0: 1e-8, and 1e-5 in f32
   bench::SolveRunOptions run;
+
+  /// The options that go with --solve only.
+  void add_to(CLI::App& parser);
 };
 
 /// Throws UsageError for a name of a method or preconditioner that is none.

@@ -106,7 +106,7 @@ std::string convergence_svg(const ConvergencePicture& picture) {
   if (drawn(picture.tolerance)) {
     const double at = y(picture.tolerance);
     panel.body += svg::line(left, at, right, at, "marker");
-    panel.body += svg::text(right, at - 5, "end", "mark", fmt::format("tolerance {:.1e}", picture.tolerance));
+    panel.body += svg::text(left + 4, at - 5, "start", "mark", fmt::format("tolerance {:.1e}", picture.tolerance));
   }
   for (std::size_t i = 0; i < picture.lines.size(); ++i)
     panel.body += polylines(picture.lines[i].residuals, x, y, fmt::format("line s{}", i % colours));

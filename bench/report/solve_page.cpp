@@ -27,7 +27,7 @@ const Column columns[] = {
     {"rank", [](const SolveMeasurement& m) { return m.rank > 0 ? std::to_string(m.rank) : std::string("MISSED"); }},
     {"total, ms", [](const SolveMeasurement& m) { return milliseconds(m.total_seconds()); }},
     {"plan, ms", [](const SolveMeasurement& m) { return milliseconds(m.plan_seconds); }},
-    {"preconditioner, ms",
+    {"precond., ms",
      [](const SolveMeasurement& m) {
        return m.preconditioner_seconds > 0 ? milliseconds(m.preconditioner_seconds) : std::string();
      }},

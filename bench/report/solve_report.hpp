@@ -13,6 +13,7 @@ inline constexpr const char* solve_tool = "weft bench --solve";  ///< as the JSO
 /// A line for each solver; who is the soonest.
 std::string tables_of(const SolveCase& one, bool with_peers);
 
+nlohmann::ordered_json to_json(const SolveCase& one);
 nlohmann::ordered_json to_json(const SolveBenchReport& report);
 
 /// The JSON as it is kept in files: a line for each measurement.

@@ -42,6 +42,8 @@ Json to_json(const SolveMeasurement& m) {
   return json;
 }
 
+}  // namespace
+
 Json to_json(const SolveCase& one) {
   Json measurements = Json::array();
   for (const SolveMeasurement& m : one.measurements) measurements.push_back(to_json(m));
@@ -49,8 +51,6 @@ Json to_json(const SolveCase& one) {
           {"rows", one.rows},     {"nonzeros", one.nonzeros},
           {"rtol", one.rtol},     {"measurements", std::move(measurements)}};
 }
-
-}  // namespace
 
 Json to_json(const SolveBenchReport& report) {
   Json cases = Json::array();

@@ -124,7 +124,6 @@ def test_svg_has_a_bar_for_each_solver(succeed, tmp_path):
 def test_options_that_do_not_go_together_are_refused(refuse, tmp_path):
     assert "--vectors" in refuse(2, "bench", "--solve", "gen:poisson2d:5", "--vectors", "2")
     assert "--order, --patience" in refuse(2, "bench", "--solve", "gen:poisson2d:5", "--patience", "2", "--order", "rcm")
-    assert "--paper" in refuse(2, "bench", "--solve", "--paper", "bro")
     assert "--rtol goes with --solve" in refuse(2, "bench", "gen:poisson2d:5", "--rtol", "1e-3")
     assert "bicgstab" in refuse(2, "bench", "--solve", "gen:poisson2d:5", "--method", "cg,lu")
     assert "jacobi" in refuse(2, "bench", "--solve", "gen:poisson2d:5", "--preconditioner", "")
