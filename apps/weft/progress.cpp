@@ -40,21 +40,30 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::show(double fraction) {
-  const auto now = Clock::now();
-  if (now < next_) return;
-  next_ = now + interval;
+  if (Clock::now() < next_) return;
   const int columns = terminal_columns();
   const double share = std::clamp(fraction, 0.0, 1.0);
   const int room = std::clamp(columns - 10, 10, 200);  // "  100 %" and brackets
   const int label_room = std::min(static_cast<int>(label_.size()), room / 2);
   const int width = std::clamp(room - label_room, 5, 40);
   const int filled = static_cast<int>(share * width);
-  const std::string line =
-      fmt::format("\r\033[K{} [{:#<{}}{:.<{}}] {:3.0f} %", std::string_view(label_).substr(0, label_room), "", filled,
-                  "", width - filled, share * 100);
-  std::fputs(line.c_str(), stderr);
+  draw(fmt::format("{} [{:#<{}}{:.<{}}] {:3.0f} %", std::string_view(label_).substr(0, label_room), "", filled, "",
+                   width - filled, share * 100));
+}
+
+void ProgressBar::draw(const std::string& line) {
+  next_ = Clock::now() + interval;
+  std::fputs(("\r\033[K" + line).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;
+}
+
+bool ProgressBar::due() const { return wanted && Clock::now() >= next_ && terminal(); }
+
+void ProgressBar::write(std::string_view text) {
+  if (!due()) return;
+  const std::string line = label_ + ": " + std::string(text);
+  draw(line.substr(0, static_cast<std::size_t>(std::max(10, terminal_columns() - 1))));
 }
 
 Progress ProgressBar::callback() {

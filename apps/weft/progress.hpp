@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace weft::app {
 
@@ -17,11 +18,18 @@ class ProgressBar {
 
   void show(double fraction);
 
+  /// Whether `write` would draw now; so a text nobody sees need not be made.
+  bool due() const;
+  /// Draws the label with a text in the place of a bar: for work that knows how far it is, but not how far it will go.
+  void write(std::string_view text);
+
   /// For the library; valid as long as the bar. Empty when nothing would be drawn.
   Progress callback();
 
  private:
   using Clock = std::chrono::steady_clock;
+  void draw(const std::string& line);
+
   std::string label_;
   Clock::time_point next_;
   bool drawn_ = false;

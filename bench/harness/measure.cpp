@@ -50,11 +50,6 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-Quartiles quartiles(std::vector<double>& times) {
-  std::sort(times.begin(), times.end());
-  return {quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)};
-}
-
 Timing summarize(Runner& runner) {
   Timing timing;
   timing.failure = runner.failure;
@@ -90,6 +85,11 @@ void settle(Timer& timer, const Product& product, double seconds) {
 }
 
 }  // namespace
+
+Quartiles quartiles(std::vector<double>& times) {
+  std::sort(times.begin(), times.end());
+  return {quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)};
+}
 
 std::vector<Timing> measure(Device device, std::span<const Product> products, const MeasureOptions& options) {
   const int most_groups = std::max(1, options.groups);

@@ -37,6 +37,13 @@ struct Timing : Quartiles {
   std::string failure;            ///< the sentence of the error that ended the measurement, else empty
 };
 
+/// Of a set of times that is not empty; sorts it.
+Quartiles quartiles(std::vector<double>& times);
+
+/// How many times faster, below which two are called equal: their difference is of the size of the noise.
+constexpr double tie = 1.05;
+constexpr const char* tie_text = "5 %";
+
 /// One product: queues y = A x on its device and returns; may throw. Products of another process come with a clock of
 /// their own, which runs so many and returns the seconds they took.
 class Product {

@@ -53,10 +53,6 @@ struct Measurement {
   bool counts() const { return measured() && correct && timing.median > 0; }  ///< may be compared with others
 };
 
-/// How many times faster, below which two are called equal: their difference is of the size of the noise.
-constexpr double tie = 1.05;
-constexpr const char* tie_text = "5 %";
-
 /// All formats on one matrix with one value type.
 struct Case {
   std::string source;

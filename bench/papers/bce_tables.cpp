@@ -158,14 +158,37 @@ std::string cpu_table(const Cases& cases, ValueType type) {
          table.text();
 }
 
+/// The first is the one that says whether a system can be solved.
+const std::vector<std::string> solving_formats = {"bce", "hyb", "ell", "coo", "csr"};
+
+/// Tables 5, 6 and 8 once more: the paper multiplies a product's time by the iterations of another program.
+std::string whole_solves_tables(const Cases& cases, ValueType type) {
+  const std::vector<NamedSolves> all = solves_in(cases, type);
+  return fmt::format("Table 5 with whole solves: seconds of everything from the matrix on the host to the answer, {}\n",
+                     solves_goal_text(all, type)) +
+         solves_table(all, solving_formats) +
+         fmt::format("\nTable 6 with whole solves: by how much less time that is with bce, percent, {}\n",
+                     to_string(type)) +
+         solves_improvement_table(all, "bce", solving_formats) +
+         fmt::format(
+             "\nTable 8 with whole solves: the soonest on the CPU, csr or another library's solver; and with bce, {}\n",
+             to_string(type)) +
+         solves_cpu_table(all, "bce");
+}
+
 }  // namespace
 
 PaperResult run_paper_bce(const PaperRun& paper) {
   const Device device = paper.run.device;
-  const auto measured = measure_all<BceCase>(bce_sources(paper.sources, device), paper,
-                                             [](const auto& source, const auto& matrix, const auto& run, auto& notes) {
-                                               return run_bce_case(source, matrix, run, notes);
-                                             });
+  const auto measured =
+      measure_all<BceCase>(bce_sources(paper.sources, device), paper,
+                           [&](const auto& source, const auto& matrix, const auto& run, auto& notes) {
+                             BceCase one = run_bce_case(source, matrix, run, notes);
+                             if (paper.solve)
+                               one.solves = run_paper_solves(source, matrix, solving_formats,
+                                                             Preconditioning::automatic, one.iterations(), run, notes);
+                             return one;
+                           });
   const Cases& cases = measured.cases;
   note_missing(paper, measured.notes);
   // The paper's means are of a GPU, which a CPU does not compare with.
@@ -176,6 +199,8 @@ PaperResult run_paper_bce(const PaperRun& paper) {
            {times_table(cases, type), improvement_table(cases, type, !device.is_cpu()), solving_table(cases, type),
             transformation_table(cases, type), cpu_table(cases, type)})
         paper.show("\n" + table);
+  for (const ValueType type : {ValueType::f32, ValueType::f64})
+    if (paper.solve && paper.wants(type)) paper.show("\n" + whole_solves_tables(cases, type));
   nlohmann::ordered_json json = paper_json("bce", paper, measured.notes);
   for (const BceCase& one : cases) json["matrices"].push_back(to_json(one));
   return measured.result(json);

@@ -156,6 +156,7 @@ Json to_json(const PaperCase& one) {
   Json json = to_json(one.formats);
   json["paper_name"] = one.paper_name.empty() ? Json(nullptr) : Json(one.paper_name);
   json["cpu"] = one.cpu ? to_json(*one.cpu) : Json(nullptr);
+  if (one.solves) json["solves"] = to_json(*one.solves);
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/harness/run.hpp"
+#include "paper_solves.hpp"
 
 // What the tables of all papers need: matrices known by their names, what is measured on one of them, and how many
 // times faster one is than another.
@@ -30,9 +31,10 @@ const Measurement* find_measured(const Case& one, const std::string& name);
 
 /// One matrix of a paper, or like those of a paper.
 struct PaperCase {
-  std::string paper_name = {};   ///< empty: the paper does not know the matrix
-  Case formats = {};             ///< what was measured on the device
-  std::optional<Case> cpu = {};  ///< csr and other libraries on the CPU, if the device is another one
+  std::string paper_name = {};             ///< empty: the paper does not know the matrix
+  Case formats = {};                       ///< what was measured on the device
+  std::optional<Case> cpu = {};            ///< csr and other libraries on the CPU, if the device is another one
+  std::optional<PaperSolves> solves = {};  ///< with --solve
 
   const Measurement* find(const std::string& name) const { return find_measured(formats, name); }
   /// The fastest of csr and the libraries on the CPU, as the papers compare with the best there is.

@@ -20,6 +20,7 @@ struct PaperRun {
   std::vector<ValueType> types;      ///< f32 before f64
   Duplicates duplicates = Duplicates::sum;
   RunOptions run;
+  bool solve = false;   ///< solve systems, too, where the paper speaks of solvers
   std::string command;  ///< that repeats the run
   std::function<void(const std::string& tables)> show;
   std::function<void(const std::string& sentence)> note;
@@ -40,6 +41,7 @@ struct Paper {
   std::string name;
   std::vector<ValueType> types;  ///< what it measured
   bool several_types;            ///< may be measured in one run
+  bool solves;                   ///< speaks of solvers
   PaperResult (*run)(const PaperRun&);
 };
 
@@ -65,6 +67,15 @@ void add_speedup(std::vector<std::string>& cells, const std::optional<Speedup>& 
 /// Beginning of the JSON of every paper.
 nlohmann::ordered_json paper_json(const std::string& paper, const PaperRun& run, const std::vector<std::string>& notes);
 std::string paper_text(const nlohmann::ordered_json& json);
+
+/// Of cases in one type, those that have solves, by their names.
+template <class C>
+std::vector<NamedSolves> solves_in(const std::vector<C>& cases, ValueType type) {
+  std::vector<NamedSolves> all;
+  for (const C& one : cases)
+    if (one.formats.type == type && one.solves) all.push_back({name_of(one), &*one.solves});
+  return all;
+}
 
 /// Notes which peers were not there.
 void note_missing(const PaperRun& run, const std::vector<std::string>& notes);

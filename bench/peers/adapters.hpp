@@ -5,17 +5,12 @@
 #include <limits>
 
 #include "peer.hpp"
+#include "selection.hpp"
 
 namespace weft::bench {
 
-/// One library: its peers for a device, or none and the reason.
 template <Value V>
-struct PeerList {
-  std::vector<std::unique_ptr<Peer<V>>> peers = {};
-  std::string why_none = {};
-  bool possible = true;      ///< false: the library never runs on this kind of device, installed or not
-  std::string version = {};  ///< of the library, where it can be known before it is used
-};
+using PeerList = PeerListOf<Peer<V>>;
 
 template <Value V>
 PeerList<V> eigen_peers(Device device);
@@ -35,8 +30,8 @@ template <Value V>
 PeerList<V> torch_peers(Device device);
 
 /// What a library answers that runs on CPUs only, or on GPUs only, for a device of the other kind.
-template <Value V>
-PeerList<V> impossible_peers(Device::Kind kind) {
+template <Value V, class P = Peer<V>>
+PeerListOf<P> impossible_peers(Device::Kind kind) {
   return {.why_none = kind == Device::Kind::cpu ? "it runs on the CPU only" : "it runs on a GPU only",
           .possible = false};
 }

@@ -1,4 +1,4 @@
-"""Sparse products of Python's libraries, for `weft bench`: Weft starts this program and asks, it answers.
+"""Sparse products and solvers of Python's libraries, for `weft bench`: Weft starts this program and asks, it answers.
 
 Questions and answers are lines of JSON on the socket that is file 0; an answer that holds "error" is a refusal. The
 matrix, x and y lie in shared memory, file 3. Products are timed here, so that the way there and back does not count.
@@ -8,6 +8,7 @@ import gc
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import json
 import mmap
 import os
@@ -15,6 +16,37 @@ import signal
 import socket
 import sys
 import time
+
+
+class Solver:
+    """A Krylov method of scipy.sparse.linalg, or of its image in CuPy, as a user would call it."""
+
+    def __init__(self, linalg, matrix, task):
+        self.method = getattr(linalg, task["method"])
+        self.matrix = matrix
+        names = inspect.signature(self.method).parameters
+        self.options = {"rtol" if "rtol" in names else "tol": task["rtol"], "atol": 0.0}
+        self.options["maxiter"] = task["max_iterations"]
+        if task["method"] == "gmres":
+            # It counts restarts there, and calls back after each iteration if told to.
+            self.options["restart"] = task["restart"]
+            self.options["maxiter"] = -(-task["max_iterations"] // task["restart"])
+            self.options["callback_type"] = "pr_norm"
+        if task["preconditioner"] == "jacobi":
+            inverse = 1 / matrix.diagonal()
+            self.options["M"] = linalg.LinearOperator(
+                matrix.shape, matvec=lambda vector: inverse * vector, dtype=matrix.dtype
+            )
+
+    def solve(self, b):
+        iterations = 0
+
+        def count(_):
+            nonlocal iterations
+            iterations += 1
+
+        x, info = self.method(self.matrix, b, callback=count, **self.options)
+        return x, iterations, info == 0
 
 
 class Scipy:
@@ -49,6 +81,16 @@ class Scipy:
         for _ in range(products):
             self.multiply()
         return time.perf_counter() - begin
+
+    def prepare_solver(self, task):
+        from scipy.sparse import linalg
+
+        self.solver = Solver(linalg, self.matrix, task)
+
+    def solve(self):
+        begin = time.perf_counter()
+        x, iterations, converged = self.solver.solve(self.x)
+        return x, iterations, converged, time.perf_counter() - begin
 
 
 class Cupy:
@@ -91,6 +133,19 @@ class Cupy:
         end.record()
         end.synchronize()
         return self.cupy.cuda.get_elapsed_time(begin, end) / 1e3
+
+    def prepare_solver(self, task):
+        from cupyx.scipy.sparse import linalg
+
+        self.solver = Solver(linalg, self.matrix, task)
+        self.cupy.cuda.Device().synchronize()
+
+    def solve(self):
+        self.cupy.cuda.Device().synchronize()
+        begin = time.perf_counter()
+        x, iterations, converged = self.solver.solve(self.x)
+        self.cupy.cuda.Device().synchronize()
+        return x, iterations, converged, time.perf_counter() - begin
 
 
 class Torch:
@@ -179,6 +234,8 @@ class Driver:
         self.library = LIBRARIES[question["library"]](question["device"])
         begin = time.perf_counter()
         self.library.prepare(self.shared, (question["rows"], question["cols"]))
+        if question.get("task"):
+            self.library.prepare_solver(question["task"])
         seconds = time.perf_counter() - begin
         gc.disable()  # no pauses while products are timed
         return {
@@ -193,6 +250,12 @@ class Driver:
         self.library.take(self.shared["x"])
         self.shared["y"][:] = self.library.give(self.library.multiply())
         return {}
+
+    def do_solve(self, question):
+        self.library.take(self.shared["x"])
+        x, iterations, converged, seconds = self.library.solve()
+        self.shared["y"][:] = self.library.give(x)
+        return {"seconds": seconds, "iterations": int(iterations), "converged": bool(converged)}
 
     def do_time(self, question):
         return {"seconds": self.library.seconds(question["products"])}

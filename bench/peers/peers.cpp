@@ -25,11 +25,6 @@ constexpr auto libraries = std::to_array<Library<V>>({{"eigen", eigen_peers<V>},
                                                       {"cupy", cupy_peers<V>},
                                                       {"torch", torch_peers<V>}});
 
-std::string_view library_of(std::string_view name) { return name.substr(0, name.find(':')); }
-
-/// "cusparse" and "cusparse:coo" both ask for "cusparse:coo".
-bool asks_for(std::string_view wanted, std::string_view name) { return wanted == name || wanted == library_of(name); }
-
 }  // namespace
 
 std::string peer_library_names() {
@@ -49,28 +44,10 @@ std::string check_peer_names(const std::string& wanted) {
 template <Value V>
 std::vector<std::unique_ptr<Peer<V>>> find_peers(Device device, const std::string& wanted,
                                                  std::vector<std::string>& missing) {
-  std::vector<std::unique_ptr<Peer<V>>> found;
-  if (wanted == "none") return found;
-  const bool all = wanted == "all";
-  const std::vector<std::string> names = all ? std::vector<std::string>() : split_names(wanted);
-  for (const Library<V>& library : libraries<V>) {
-    if (!all && std::ranges::none_of(names, [&](const auto& name) { return library_of(name) == library.name; }))
-      continue;
-    PeerList<V> list = library.peers(device);
-    // Nobody who asks for all expects a GPU's library on a CPU.
-    if (list.peers.empty() && (list.possible || !all))
-      missing.push_back("no comparison with " + std::string(library.name) + ": " + list.why_none);
-    std::string known;
-    for (const auto& peer : list.peers) known += (known.empty() ? "" : ", ") + peer->name();
-    for (const std::string& name : names)
-      if (!known.empty() && library_of(name) == library.name &&
-          std::ranges::none_of(list.peers, [&](const auto& peer) { return asks_for(name, peer->name()); }))
-        missing.push_back("no comparison with " + name + ": there is no such peer; there are: " + known);
-    for (auto& peer : list.peers)
-      if (all || std::ranges::any_of(names, [&](const auto& name) { return asks_for(name, peer->name()); }))
-        found.push_back(std::move(peer));
-  }
-  return found;
+  std::vector<NamedLibrary<Peer<V>>> named;
+  for (const Library<V>& library : libraries<V>)
+    named.push_back({library.name, [device, &library] { return library.peers(device); }});
+  return select_peers(named, wanted, missing);
 }
 
 std::vector<PeerLibrary> peer_libraries() {

@@ -13,6 +13,51 @@
 #include "place.hpp"
 
 namespace weft::bench {
+
+ValueType read_type(const Place& place) {
+  const std::string name = place.text();
+  for (ValueType type : {ValueType::f64, ValueType::f32})
+    if (name == to_string(type)) return type;
+  place.expected("f64 or f32");
+}
+
+Device read_device(const Place& place) {
+  try {
+    return Device::parse(place.text());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::no_device) throw;
+    place.expected("cpu, gpu, gpuN or emulator");
+  }
+}
+
+Machine read_machine(const Place& place, int schema) {
+  Machine machine;
+  machine.version = place["version"].text();
+  const Place commit = place.maybe("commit");
+  if (commit.null() && schema > 1) commit.expected("a text");
+  machine.commit = commit.null() ? "unknown" : commit.text();
+  machine.compiler = place["compiler"].text();
+  machine.build_type = place["build_type"].text();
+  machine.cpu = place["cpu"].text();
+  machine.cores = place["cores"].small();
+  machine.memory_bytes = place["memory_bytes"].whole();
+  machine.threads = place["threads"].small();
+  machine.isa = place["isa"].text();
+  for (const Place& one : place["gpus"].list(256)) {
+    DeviceInfo gpu;
+    gpu.device = read_device(one["device"]);
+    gpu.description = one["name"].text();
+    gpu.memory_bytes = one["memory_bytes"].whole();
+    gpu.multiprocessors = one["multiprocessors"].small();
+    gpu.l2_bytes = one["l2_bytes"].whole();
+    gpu.compute_capability = one["compute_capability"].small();
+    machine.gpus.push_back(gpu);
+  }
+  machine.driver = place["driver"].text();
+  machine.why_no_gpu = place["why_no_gpu"].text();
+  return machine;
+}
+
 namespace {
 
 using Json = Place::Json;
@@ -69,13 +114,6 @@ Portrait read_portrait(const Place& place) {
   return portrait;
 }
 
-ValueType read_type(const Place& place) {
-  const std::string name = place.text();
-  for (ValueType type : {ValueType::f64, ValueType::f32})
-    if (name == to_string(type)) return type;
-  place.expected("f64 or f32");
-}
-
 Ordering read_ordering(const Place& place) {
   if (place.null()) return Ordering::none;
   const std::string name = place.text();
@@ -113,43 +151,6 @@ Case read_case(const Place& place, int schema, std::size_t& measurements) {
     one.measurements.push_back(read_measurement(m, schema));
   }
   return one;
-}
-
-Device read_device(const Place& place) {
-  try {
-    return Device::parse(place.text());
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::no_device) throw;
-    place.expected("cpu, gpu, gpuN or emulator");
-  }
-}
-
-Machine read_machine(const Place& place, int schema) {
-  Machine machine;
-  machine.version = place["version"].text();
-  const Place commit = place.maybe("commit");
-  if (commit.null() && schema > 1) commit.expected("a text");
-  machine.commit = commit.null() ? "unknown" : commit.text();
-  machine.compiler = place["compiler"].text();
-  machine.build_type = place["build_type"].text();
-  machine.cpu = place["cpu"].text();
-  machine.cores = place["cores"].small();
-  machine.memory_bytes = place["memory_bytes"].whole();
-  machine.threads = place["threads"].small();
-  machine.isa = place["isa"].text();
-  for (const Place& one : place["gpus"].list(256)) {
-    DeviceInfo gpu;
-    gpu.device = read_device(one["device"]);
-    gpu.description = one["name"].text();
-    gpu.memory_bytes = one["memory_bytes"].whole();
-    gpu.multiprocessors = one["multiprocessors"].small();
-    gpu.l2_bytes = one["l2_bytes"].whole();
-    gpu.compute_capability = one["compute_capability"].small();
-    machine.gpus.push_back(gpu);
-  }
-  machine.driver = place["driver"].text();
-  machine.why_no_gpu = place["why_no_gpu"].text();
-  return machine;
 }
 
 Report read_all(const Place& file) {

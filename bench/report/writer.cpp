@@ -10,7 +10,6 @@
 #include "summary.hpp"
 
 namespace weft::bench {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -29,8 +28,6 @@ std::string csv_cell(const Json& value) {
   if (value.is_string()) return csv_text(value.get<std::string>());
   return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
 }
-
-}  // namespace
 
 Json to_json(const Machine& machine) {
   Json gpus = Json::array();

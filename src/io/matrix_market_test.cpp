@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "io/columns_file.hpp"
 #include "io/io_testing.hpp"
 #include "io/matrix_market.hpp"
 
@@ -120,6 +121,41 @@ TEST(MatrixMarket, VectorsComeAsArrayCoordinatesOrPlainNumbers) {
   EXPECT_EQ(wide.what(), good_file("array.mtx") + ":3: a vector has one column, but this file has 3");
   const Error text = error_of([] { parse_vector<double>("1\n2\nthree\n", "x.txt"); });
   EXPECT_STREQ(text.what(), "x.txt:3: 'three' stands where a value belongs");
+}
+
+TEST(Columns, AreVectorsOfOneLengthBesideEachOther) {
+  const Columns<double> array =
+      parse_columns<double>("%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n4\n5\n6\n", "b.mtx");
+  EXPECT_EQ(array.rows, 3U);
+  EXPECT_EQ(array.count, 2U);
+  EXPECT_EQ(Dense(array[1].begin(), array[1].end()), (Dense{4, 5, 6}));
+  const Columns<double> entries =
+      parse_columns<double>("%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 7\n3 2 -1\n", "b.mtx");
+  EXPECT_EQ(Dense(entries.values.begin(), entries.values.end()), (Dense{7, 0, 0, 0, 0, -1}));
+  EXPECT_EQ(parse_columns<double>("1\n2\n", "b.txt").count, 1U);
+}
+
+TEST(Columns, ReadBackAsTheyWereWritten) {
+  const testing::TemporaryFolder folder;
+  Columns<double> columns{2, 3, Array<double>{1, 0.1, -2, 1e-300, 5, 6}};
+  write_columns(folder.file("b.mtx"), columns);
+  const Columns<double> again = read_columns<double>(folder.file("b.mtx"));
+  EXPECT_EQ(again.rows, 2U);
+  EXPECT_EQ(Dense(again.values.begin(), again.values.end()), Dense(columns.values.begin(), columns.values.end()));
+  columns[2][1] = std::numeric_limits<double>::quiet_NaN();
+  const Error error = error_of([&] { write_columns(folder.file("c.mtx"), columns); });
+  EXPECT_NE(std::string(error.what()).find("position 2 of column 3"), std::string::npos) << error.what();
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"b.mtx"});
+}
+
+TEST(Columns, WithoutAnyOrWithFarTooManyAreRefused) {
+  const Error none =
+      error_of([] { parse_columns<double>("%%MatrixMarket matrix array real general\n3 0\n", "b.mtx"); });
+  EXPECT_STREQ(none.what(), "b.mtx:2: the file has no columns");
+  const Error many = error_of([] {
+    parse_columns<double>("%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 0\n", "b.mtx");
+  });
+  EXPECT_EQ(many.code(), ErrorCode::unsupported);
 }
 
 /// A matrix large enough for several chunks, with entries that stand in random order and some twice.

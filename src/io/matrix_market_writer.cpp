@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "io/columns_file.hpp"
 #include "io/text_writer.hpp"
 #include "sparse/row_parts.hpp"
 
@@ -78,23 +79,42 @@ void write_matrix_market(const std::string& path, const Csr<V>& matrix, Progress
   });
 }
 
+namespace {
+
 template <Value V>
-void write_vector(const std::string& path, std::span<const V> vector) {
-  require_finite(path, vector, [](Offset position) { return "position " + std::to_string(position + 1); });
-  const std::string header = banner("array") + std::to_string(vector.size()) + " 1\n";
-  io::write_text_file(path, header, static_cast<Offset>(vector.size()), {},
+void write_array(const std::string& path, std::span<const V> values, std::size_t columns) {
+  const auto rows = static_cast<Offset>(values.size() / columns);
+  require_finite(path, values, [&](Offset position) {
+    return "position " + std::to_string(position % rows + 1) +
+           (columns > 1 ? " of column " + std::to_string(position / rows + 1) : std::string());
+  });
+  const std::string header = banner("array") + std::to_string(rows) + " " + std::to_string(columns) + "\n";
+  io::write_text_file(path, header, static_cast<Offset>(values.size()), {},
                       [&](Offset begin, Offset end, std::string& text) {
                         LineAppender lines(text);
                         for (Offset i = begin; i < end; ++i) {
                           lines.begin_line();
-                          lines.add(vector[i], '\n');
+                          lines.add(values[i], '\n');
                         }
                       });
 }
 
+}  // namespace
+
+template <Value V>
+void write_vector(const std::string& path, std::span<const V> vector) {
+  write_array(path, vector, 1);
+}
+
+template <Value V>
+void io::write_columns(const std::string& path, const Columns<V>& columns) {
+  write_array(path, std::span<const V>(columns.values), columns.count);
+}
+
 #define WEFT_INSTANTIATE(V)                                                          \
   template void write_matrix_market<V>(const std::string&, const Csr<V>&, Progress); \
-  template void write_vector<V>(const std::string&, std::span<const V>);
+  template void write_vector<V>(const std::string&, std::span<const V>);             \
+  template void io::write_columns<V>(const std::string&, const io::Columns<V>&);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

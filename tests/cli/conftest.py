@@ -5,9 +5,11 @@ WEFT_BIN names the tool. After an intended change of output: pytest tests/cli --
 
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -69,6 +71,33 @@ def refuse(weft):
         assert done.stderr.startswith("weft: ") and done.stderr.endswith("\n"), done.stderr
         assert done.stderr.count("\n") == 1, done.stderr
         return done.stderr
+
+    return run
+
+
+@pytest.fixture
+def on_terminal():
+    def run(command, folder):
+        """Runs with standard error on a terminal; returns what was drawn there and standard output."""
+        master, slave = pty.openpty()
+        drawn = []
+
+        def read():
+            try:
+                while block := os.read(master, 4096):
+                    drawn.append(block)
+            except OSError:
+                pass
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=slave,
+                              env={**os.environ, "TERM": "xterm"}, timeout=120)
+        os.close(slave)
+        reader.join(timeout=10)
+        os.close(master)
+        assert done.returncode == 0
+        return b"".join(drawn).decode(), done.stdout.decode()
 
     return run
 

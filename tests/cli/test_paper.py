@@ -35,6 +35,37 @@ def test_bro_as_json(succeed, tmp_path):
     assert sweep["ell_gflops"] > 0
 
 
+def test_bce_solves_what_it_else_only_counts(succeed):
+    arguments = ["--paper", "bce", "gen:poisson2d:30", "gen:rmat:6", "--solve", "--type", "f64", *FAST]
+    text = succeed("bench", *arguments)
+    for title in ("Table 5 with whole solves", "Table 6 with whole solves", "Table 8 with whole solves"):
+        assert title in text
+    solved = text.split("Table 5 with whole solves")[1].split("Table 6")[0].splitlines()
+    assert solved[1].split() == ["matrix", "solver", "iterations", "bce", "hyb", "ell", "coo", "csr"]
+    row = next(line.split() for line in solved if line.startswith("gen:poisson2d:30"))
+    assert row[1] == "cg+jacobi" and int(row[2]) > 20 and all(float(cell) > 0 for cell in row[3:])
+    assert any(line.startswith("gen:rmat:6") and "not solved by" in line for line in solved)
+    report = json.loads(succeed("bench", *arguments, "--json", "-"))
+    grid, graph = [one["solves"] for one in report["matrices"]]
+    ours = [one for one in grid["device"]["measurements"] if not one["peer"]]
+    assert [one["name"] for one in ours] == ["bce", "hyb", "ell", "coo", "csr"] and grid["cpu"] is None
+    assert all(one["reached"] for one in ours) and min(one["rank"] for one in grid["device"]["measurements"]) == 1
+    assert [one["name"] for one in graph["device"]["measurements"]] == ["bce"], "one attempt is enough"
+    assert "solves" not in json.loads(succeed("bench", "--paper", "bce", "gen:poisson2d:30", "--json", "-", *FAST))["matrices"][0]
+
+
+def test_ehyb_is_put_to_its_use(succeed):
+    text = succeed("bench", "--paper", "ehyb", "gen:poisson2d:30", "--solve", "--type", "f64", *FAST)
+    table = text.split("In a solver: seconds of everything from the matrix on the host to the answer, to |b - A x| = 1e-08 |b|, f64")[1]
+    assert table.splitlines()[1].split()[3:] == ["ehyb", "csr", "csr:merge"]
+    assert re.search(r"^gen:poisson2d:30 +cg\+\w+ +\d+ ", table, re.MULTILINE)
+
+
+def test_papers_without_solvers_say_so(refuse):
+    assert "speaks of products only" in refuse(2, "bench", "--paper", "bro", "--solve")
+    assert "leave out --method" in refuse(2, "bench", "--paper", "bce", "--solve", "--method", "cg")
+
+
 def test_bro_refuses_what_a_paper_does_not_leave_open(refuse):
     assert "--paper goes with" in refuse(2, "bench", "--paper", "bro", "--formats", "csr")
     assert "bro" in refuse(2, "bench", "--paper", "unknown")

@@ -64,12 +64,13 @@ def matrix_of(kind):
     return sparse.random_array((50, 40), density=0.2, format="csr", dtype=kind, rng=numpy.random.default_rng(3))
 
 
-def prepare(driver, library, matrix, device=0):
+def prepare(driver, library, matrix, device=0, task=None):
     numbers = numpy.random.default_rng(4)
     shared = driver.share(offsets=matrix.indptr.astype("i4"), columns=matrix.indices.astype("i4"), values=matrix.data,
                           x=numbers.random(matrix.shape[1]).astype(matrix.dtype),
                           y=numpy.full(matrix.shape[0], numpy.nan, matrix.dtype))
-    answer = driver.ask(do="prepare", library=library, rows=matrix.shape[0], cols=matrix.shape[1], device=device, **shared)
+    answer = driver.ask(do="prepare", library=library, rows=matrix.shape[0], cols=matrix.shape[1], device=device,
+                        task=task, **shared)
     return shared["places"], answer
 
 
@@ -91,6 +92,33 @@ def test_products_are_right_and_timed(driver, library, version, kind):
     numpy.testing.assert_allclose(driver.read(places, "y"), 2 * (matrix @ x), rtol=1e-5)
     one, many = driver.ask(do="time", products=1)["seconds"], driver.ask(do="time", products=2000)["seconds"]
     assert 0 < one and 0 < many and many > 10 * one / 2000
+
+
+@pytest.mark.parametrize("library", ["scipy", "cupy"])
+@pytest.mark.parametrize("preconditioner", ["jacobi", "none"])
+def test_solvers_come_to_the_tolerance_and_count(driver, library, preconditioner):
+    size = 60
+    scale = numpy.linspace(1, 50, size)  # what jacobi takes away
+    matrix = sparse.csr_array(sparse.diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(size, size)))
+    matrix = sparse.csr_array(sparse.diags_array(scale) @ matrix @ sparse.diags_array(scale))
+    task = {"method": "cg", "preconditioner": preconditioner, "rtol": 1e-9, "max_iterations": 500, "restart": 30}
+    places, answer = prepare(driver, library, matrix, task=task)
+    assert "error" not in answer
+    answers = [driver.ask(do="solve") for _ in range(2)]
+    b, x = driver.read(places, "x"), driver.read(places, "y")
+    assert numpy.linalg.norm(b - matrix @ x) <= 2e-9 * numpy.linalg.norm(b)
+    assert all(one["converged"] is True and one["seconds"] > 0 for one in answers)
+    assert answers[0]["iterations"] == answers[1]["iterations"]
+    assert (5 < answers[0]["iterations"] < 40) if preconditioner == "jacobi" else answers[0]["iterations"] > 50
+
+
+def test_a_solver_that_does_not_converge_says_so(driver):
+    matrix = sparse.csr_array(sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(200, 200)))
+    for method, limit in (("cg", 7), ("bicgstab", 7), ("gmres", 10)):
+        task = {"method": method, "preconditioner": "none", "rtol": 1e-9, "max_iterations": 7, "restart": 5}
+        prepare(driver, "scipy", matrix, task=task)
+        answer = driver.ask(do="solve")
+        assert answer["converged"] is False and 7 <= answer["iterations"] <= limit, method
 
 
 @pytest.mark.parametrize("library", ["cupy", "torch"])

@@ -90,6 +90,39 @@ def test_kept_results_give_pages(succeed, refuse, path):
         assert "tool: expected \"weft bench\"" in refuse(1, "report", path)
 
 
+@pytest.fixture(scope="module")
+def text_of_solves(weft_bin):
+    done = subprocess.run([weft_bin, "bench", "--solve", "gen:poisson2d:20", "gen:poisson2d:7", "--formats", "csr,sell", "--peers",
+                           "eigen,petsc", "--method", "cg,gmres", "--max-iterations", "45", "--json", "-", *FAST],
+                          capture_output=True, text=True)
+    assert done.returncode in (0, 3), done.stderr
+    return done.stdout
+
+
+def test_solves_are_a_page_of_their_own(succeed, text_of_solves, tmp_path):
+    (tmp_path / "solves.json").write_text(text_of_solves.replace("gen:poisson2d:7", "<script>alert(1)</script>"))
+    page = succeed("report", "solves.json", "-o", "-")
+    outline = check_page(page)
+    assert page.count("<script") == 1
+    for part in ("Solving with Weft", "gen:poisson2d:20, f64", "csr cg+jacobi", "The soonest on", "How to repeat it",
+                 "prefers-color-scheme: dark"):
+        assert part in page, part
+    measurements = sum(len(case["measurements"]) for case in json.loads(text_of_solves)["cases"])
+    assert outline.rows == measurements + 2, "a row for each, and two of titles"
+
+
+def test_solves_and_products_are_not_mixed(refuse, fresh, text_of_solves, tmp_path):
+    (tmp_path / "solves.json").write_text(text_of_solves)
+    sentence = refuse(1, "report", "fresh.json", "solves.json")
+    assert "solves.json" in sentence and "fresh.json are of products, expected files of one kind" in sentence
+    assert "--instructions" in refuse(2, "report", "solves.json", "--instructions", "fresh.json")
+    wrong = json.loads(text_of_solves)
+    wrong["cases"][0]["measurements"][0]["median_seconds"] = "soon"
+    (tmp_path / "wrong.json").write_text(json.dumps(wrong))
+    assert "wrong.json: cases[0].measurements[0].median_seconds: expected a number" in refuse(1, "report", "wrong.json")
+    assert not (tmp_path / "report.html").exists()
+
+
 @pytest.fixture
 def counts(fresh, tmp_path):
     """A record of the build that `fresh` is of, with counts of its csr and sell."""

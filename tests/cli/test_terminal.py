@@ -1,10 +1,8 @@
 """Ctrl-C, and the progress bar that only a terminal gets to see."""
 
 import os
-import pty
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
@@ -37,33 +35,10 @@ def test_an_interrupted_write_leaves_nothing(weft_bin, tmp_path, number, name):
     assert list(tmp_path.iterdir()) == []
 
 
-def on_terminal(command, folder):
-    """Runs with standard error on a terminal; returns what was drawn there and standard output."""
-    master, slave = pty.openpty()
-    drawn = []
-
-    def read():
-        try:
-            while block := os.read(master, 4096):
-                drawn.append(block)
-        except OSError:
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=slave,
-                          env={**os.environ, "TERM": "xterm"}, timeout=120)
-    os.close(slave)
-    reader.join(timeout=10)
-    os.close(master)
-    assert done.returncode == 0
-    return b"".join(drawn).decode(), done.stdout.decode()
-
-
 LONG = ["gen", "gen:poisson3d:120", "-o", "f.mtx"]
 
 
-def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(weft_bin, tmp_path):
+def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(weft_bin, tmp_path, on_terminal):
     begin = time.monotonic()
     drawn, output = on_terminal([weft_bin, *LONG], tmp_path)
     seconds = time.monotonic() - begin
@@ -74,7 +49,7 @@ def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(weft_bin, tmp_pat
 
 
 @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
-def test_no_bar_when_not_wanted(weft_bin, tmp_path, option):
+def test_no_bar_when_not_wanted(weft_bin, tmp_path, on_terminal, option):
     drawn, _ = on_terminal([weft_bin, *LONG, option], tmp_path)
     assert "[" not in drawn
 
@@ -83,7 +58,7 @@ def test_no_bar_without_a_terminal(weft):
     assert weft(*LONG).stderr == "weft: wrote f.mtx: 1,728,000 x 1,728,000, 12,009,600 nonzeros\n"
 
 
-def test_tuning_shows_its_rounds(weft_bin, tmp_path):
+def test_tuning_shows_its_rounds(weft_bin, tmp_path, on_terminal):
     drawn, output = on_terminal([weft_bin, "tune-kernels", "gen:rmat:7", "--device", "emulator", "--type", "f32", "--tiles", "8",
                                  "--bunches", "8", "--seconds", "0.2", "--repeat", "4"], tmp_path)
     assert "round 1, gen:rmat:7 f32 [" in drawn

@@ -8,6 +8,9 @@
 #include "bench/report/instructions.hpp"
 #include "bench/report/page.hpp"
 #include "bench/report/reader.hpp"
+#include "bench/report/solve_page.hpp"
+#include "bench/report/solve_reader.hpp"
+#include "bench/report/solve_report.hpp"
 #include "require.hpp"
 
 namespace {
@@ -42,6 +45,25 @@ void page_of_counts(std::string_view text) {
   }
 }
 
+/// Nothing of the file is markup.
+void require_page(const std::string& page) {
+  require(page.ends_with("</html>\n"));
+  const std::size_t script = page.find("<script");
+  require(script != std::string::npos && page.find("<script", script + 1) == std::string::npos);
+}
+
+/// Results of solves that are accepted give a page, tables and a picture.
+void page_of_solves(std::string_view text) {
+  try {
+    const SolveBenchReport report = parse_solve_report(text, "fuzz.json");
+    require_page(solve_page({{"fuzz.json", report}}));
+    for (const SolveCase& one : report.cases) require(!tables_of(one, true).empty());
+    require(solve_chart_svg(report).ends_with("</svg>\n"));
+  } catch (const weft::Error& error) {
+    require(std::string_view(error.what()).starts_with("fuzz.json: "));
+  }
+}
+
 }  // namespace
 
 /// Whatever the bytes are, the reader of results answers with a report or with an Error; a report it accepts gives a
@@ -49,11 +71,9 @@ void page_of_counts(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   page_of_counts(text);
+  page_of_solves(text);
   try {
-    const std::string page = weft::bench::report_page({{"fuzz.json", weft::bench::parse_report(text, "fuzz.json")}});
-    require(page.ends_with("</html>\n"));
-    const std::size_t script = page.find("<script");
-    require(script != std::string::npos && page.find("<script", script + 1) == std::string::npos);
+    require_page(report_page({{"fuzz.json", parse_report(text, "fuzz.json")}}));
   } catch (const weft::Error& error) {
     require(std::string_view(error.what()).starts_with("fuzz.json: "));
   }

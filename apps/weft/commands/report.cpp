@@ -8,8 +8,11 @@
 #include "apps/weft/output.hpp"
 #include "bench/harness/run.hpp"
 #include "bench/report/instructions.hpp"
+#include "bench/report/json_file.hpp"
 #include "bench/report/page.hpp"
 #include "bench/report/reader.hpp"
+#include "bench/report/solve_page.hpp"
+#include "bench/report/solve_reader.hpp"
 #include "commands.hpp"
 
 namespace weft::app {
@@ -37,19 +40,38 @@ void add_counts(std::vector<ReportFile>& files, const std::string& path) {
                             path, files.front().report.machine.isa, files.front().path));
 }
 
-int run(const ReportOptions& options) {
-  options.common.apply();
-  if (options.output != "-") require_target_folder(options.output);
+/// A page of products or one of solves, as the files are; what they measure has nothing to be compared by.
+std::string page_of(const ReportOptions& options) {
   std::vector<ReportFile> files;
+  std::vector<bench::SolveReportFile> solves;
   for (const std::string& path : options.results) {
-    files.push_back({path, bench::read_report(path)});
+    const std::string text = bench::read_text(path, "results of weft bench");
+    if (bench::is_solve_report(text, path)) {
+      solves.push_back({path, bench::parse_solve_report(text, path)});
+      continue;
+    }
+    files.push_back({path, bench::parse_report(text, path)});
     // Schema 1 had no ranks.
     for (bench::Case& one : files.back().report.cases)
       if (std::ranges::all_of(one.measurements, [](const bench::Measurement& m) { return m.rank == 0; }))
         bench::compare(one);
   }
+  if (!solves.empty() && !files.empty())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: results of weft bench --solve, but those of {} are of products, expected files of one "
+                            "kind: make a page of each",
+                            solves.front().path, files.front().path));
+  if (!solves.empty() && !options.instructions.empty())
+    throw UsageError("--instructions goes with results of products, not of weft bench --solve");
+  if (!solves.empty()) return bench::solve_page(solves);
   if (!options.instructions.empty()) add_counts(files, options.instructions);
-  write_text(options.output, report_page(files));
+  return report_page(files);
+}
+
+int run(const ReportOptions& options) {
+  options.common.apply();
+  if (options.output != "-") require_target_folder(options.output);
+  write_text(options.output, page_of(options));
   if (options.output != "-") note("wrote " + options.output);
   return success;
 }

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
-#include <weft/io.hpp>
 #include <weft/plan.hpp>
 #include <weft/solve.hpp>
-#include <weft/spmv.hpp>
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,18 +11,14 @@
 #include "apps/weft/options.hpp"
 #include "apps/weft/output.hpp"
 #include "apps/weft/progress.hpp"
-#include "bench/harness/workspace.hpp"
-#include "bench/report/numbers.hpp"
+#include "apps/weft/right_sides.hpp"
+#include "apps/weft/solution.hpp"
+#include "bench/harness/solvers.hpp"
 #include "commands.hpp"
 #include "core/timer.hpp"
-#include "facts/source_facts.hpp"
 
 namespace weft::app {
 namespace {
-
-using bench::count_text;
-using bench::seconds_text;
-using bench::with_noun;
 
 struct SolveCommandOptions {
   CommonOptions common;
@@ -34,6 +27,7 @@ struct SolveCommandOptions {
   std::string b = "known";
   std::string x0;
   std::string output;
+  std::string svg;
   std::string method = "auto";
   std::string preconditioner = "auto";
   std::string format = "auto";
@@ -45,142 +39,85 @@ struct SolveCommandOptions {
   bool json = false;
 };
 
+/// A x = b for one right side after the other, with the same plan and preconditioner.
 template <Value V>
-using Method = SolveReport (*)(const LinearOperator<V>&, VectorView<const V>, VectorView<V>, const SolveOptions<V>&);
+class Solver {
+ public:
+  Solver(const SolveCommandOptions& options, const Csr<V>& matrix, Device device)
+      : options_(options),
+        choice_(bench::choose_solver(matrix, options.method, options.preconditioner)),
+        plan_(make_plan(matrix, device)),
+        b_(device, static_cast<std::size_t>(matrix.rows)),
+        x_(device, static_cast<std::size_t>(matrix.rows)) {
+    how_.rtol = options.rtol;
+    how_.atol = options.atol;
+    how_.max_iterations = options.max_iterations;
+    how_.restart = options.restart;
+    how_.use_guess = !options.x0.empty();
+    const Stopwatch timer;
+    how_.preconditioner = bench::find_preconditioner<V>(choice_.preconditioner).make(MatrixSource<V>(matrix), device);
+    if (how_.preconditioner) setup_seconds_ = timer.seconds();
+  }
 
-template <Value V>
-Method<V> method_of(const std::string& name) {
-  if (name == "cg") return &cg<V>;
-  if (name == "minres") return &minres<V>;
-  if (name == "gmres") return &gmres<V>;
-  if (name == "fgmres") return &fgmres<V>;
-  return &bicgstab<V>;
-}
+  /// `guess` is empty where the method begins from 0.
+  SolveReport solve(const std::string& label, std::span<const V> b, std::span<const V> guess) {
+    ProgressBar bar(label);
+    how_.callback = [&, size = norm_of(b)](const SolveStep& step) {
+      if (bar.due())
+        bar.write(fmt::format("residual {:.1e} of {:.1e}, iteration {}", step.residual / size, step.tolerance / size,
+                              step.iteration));
+      return true;
+    };
+    b_.upload(b);
+    const auto run = [&] {
+      if (!guess.empty()) x_.upload(guess);
+      return bench::find_method<V>(choice_.method).solve(plan_, b_, x_, how_);
+    };
+    SolveReport report = run();
+    const SolveStatus status = report.status;
+    const bool needs_another =
+        status == SolveStatus::indefinite || status == SolveStatus::broke_down || status == SolveStatus::diverged;
+    if (options_.method != "auto" || choice_.method != "cg" || !needs_another) return report;
+    note(fmt::format("cg: {}; minres goes on", to_string(status)));
+    choice_.method = "minres";
+    choice_.reason = "A is symmetric, cg failed";
+    return run();
+  }
 
-/// What is done, and why.
-struct Choice {
-  std::string method, preconditioner, reason;
+  Array<V> answer() const { return x_.download(); }
+  Solution solution() const { return {options_.source, choice_, plan_.info(), setup_seconds_, options_.rtol, {}}; }
+
+ private:
+  Plan<V> make_plan(const Csr<V>& matrix, Device device) const {
+    ProgressBar bar("planning");
+    return plan(matrix, {.device = device, .format = options_.format, .progress = bar.callback()});
+  }
+
+  /// For the progress only; 1 where b is 0.
+  static double norm_of(std::span<const V> b) {
+    double squares = 0;
+    for (const V element : b) squares += static_cast<double>(element) * static_cast<double>(element);
+    return squares > 0 ? std::sqrt(squares) : 1;
+  }
+
+  const SolveCommandOptions& options_;
+  bench::SolverChoice choice_;
+  Plan<V> plan_;
+  SolveOptions<V> how_;
+  double setup_seconds_ = 0;
+  Vector<V> b_, x_;
 };
 
-/// What the diagonal allows: dividing by it, and a method for positive definite matrices.
-struct Diagonal {
-  bool divides = true, positive = true;
-};
-template <Value V>
-Diagonal look_at_diagonal(const Csr<V>& matrix) {
-  Diagonal diagonal;
-  for (Index row = 0; row < matrix.rows; ++row) {
-    V value = 0;
-    for (Offset k = matrix.offsets[row]; k < matrix.offsets[row + 1]; ++k)
-      if (matrix.columns[k] == row) value = matrix.values[k];
-    if (value == V(0) || !std::isfinite(value) || !std::isfinite(V(1) / value)) diagonal.divides = false;
-    if (!(value > V(0))) diagonal.positive = false;
+/// Says why it ends with exit code 3: of the first right side that was not solved.
+void complain_of(const Solution& solution) {
+  for (std::size_t i = 0; i < solution.columns.size(); ++i) {
+    const SolveReport& report = solution.columns[i].report;
+    if (report.converged()) continue;
+    const std::string which = solution.columns.size() > 1 ? fmt::format("right side {}: ", i + 1) : std::string();
+    complain(fmt::format("{}{}: {}; |b - A x| is {:.2g}, and was to be {:.2g}", which, report.method,
+                         to_string(report.status), report.residual, report.tolerance));
+    return;
   }
-  return diagonal;
-}
-
-template <Value V>
-Choice choose(const SolveCommandOptions& options, const Csr<V>& matrix) {
-  const bool symmetric = symmetry(MatrixSource<V>(matrix)).values_symmetric;
-  const Diagonal diagonal = look_at_diagonal(matrix);
-  Choice choice{options.method, options.preconditioner, "as requested"};
-  if (options.method == "auto") {
-    choice.method = !symmetric ? "bicgstab" : diagonal.positive ? "cg" : "minres";
-    choice.reason = !symmetric          ? "A is not symmetric"
-                    : diagonal.positive ? "A is symmetric, its diagonal positive"
-                                        : "A is symmetric, its diagonal not positive";
-  }
-  if (options.preconditioner == "auto") {
-    const bool needs_positive = choice.method == "cg" || choice.method == "minres";
-    choice.preconditioner = diagonal.divides && (diagonal.positive || !needs_positive) ? "jacobi" : "none";
-  }
-  return choice;
-}
-
-template <Value V>
-struct Solution {
-  Choice choice;
-  PlanInfo plan;
-  SolveReport report;
-  double setup_seconds = 0;  // of the preconditioner
-  std::optional<double> error;
-};
-
-/// At most ten lines, evenly spread, the last one among them.
-std::vector<std::size_t> some_iterations(std::size_t count) {
-  constexpr std::size_t most = 10;
-  std::vector<std::size_t> some;
-  const std::size_t step = std::max<std::size_t>(1, (count + most - 2) / (most - 1));
-  for (std::size_t i = 0; i + 1 < count; i += step) some.push_back(i);
-  if (count > 0) some.push_back(count - 1);
-  return some;
-}
-
-template <Value V>
-std::string as_text(const SolveCommandOptions& options, const Solution<V>& solution) {
-  const PlanInfo& plan = solution.plan;
-  const SolveReport& report = solution.report;
-  std::string text = fmt::format("matrix      {}: {} x {}, {}, {}\n", options.source, count_text(plan.rows),
-                                 count_text(plan.cols), with_noun(plan.nonzeros, "nonzero"), to_string(plan.type));
-  text += fmt::format("method      {}, preconditioner {} ({})\n", report.method, solution.choice.preconditioner,
-                      solution.choice.reason);
-  text += fmt::format("format      {} on {}\n", plan.format, plan.device.name());
-  text += fmt::format("result      {} after {}\n", to_string(report.status),
-                      with_noun(static_cast<Offset>(report.iterations), "iteration"));
-  text += fmt::format("residual    {:.2e} of |b|\n", report.relative_residual);
-  if (solution.error) text += fmt::format("error       {:.2e} of |x|, which is known\n", *solution.error);
-  text += fmt::format("time        {}", seconds_text(report.seconds));
-  if (plan.device.is_cpu())
-    text += fmt::format(", {} of it in {}", seconds_text(report.product_seconds),
-                        with_noun(static_cast<Offset>(report.products), "product"));
-  text += fmt::format("; before that, {} for the plan", seconds_text(plan.planning_seconds));
-  if (solution.setup_seconds > 0)
-    text += fmt::format(", {} for the preconditioner", seconds_text(solution.setup_seconds));
-  text += "\n";
-  text += "\niteration    residual\n---------------------\n";
-  for (const std::size_t i : some_iterations(report.residuals.size()))
-    text += fmt::format("{:>9}  {:>10.2e}\n", i, report.residuals[i]);
-  return text;
-}
-
-template <Value V>
-std::string as_json(const SolveCommandOptions& options, const Solution<V>& solution) {
-  const PlanInfo& plan = solution.plan;
-  const SolveReport& report = solution.report;
-  nlohmann::ordered_json json = {{"schema", 1},
-                                 {"source", options.source},
-                                 {"type", to_string(plan.type)},
-                                 {"rows", plan.rows},
-                                 {"nonzeros", plan.nonzeros},
-                                 {"device", plan.device.name()},
-                                 {"format", plan.format},
-                                 {"recipe", plan.recipe},
-                                 {"method", report.method},
-                                 {"preconditioner", solution.choice.preconditioner},
-                                 {"status", to_string(report.status)},
-                                 {"converged", report.converged()},
-                                 {"iterations", report.iterations},
-                                 {"products", report.products},
-                                 {"residual", report.residual},
-                                 {"relative_residual", report.relative_residual},
-                                 {"tolerance", report.tolerance},
-                                 {"residuals", report.residuals},
-                                 {"seconds", report.seconds},
-                                 {"product_seconds", report.product_seconds},
-                                 {"preconditioner_seconds", report.preconditioner_seconds},
-                                 {"planning_seconds", plan.planning_seconds},
-                                 {"preconditioner_setup_seconds", solution.setup_seconds}};
-  if (solution.error) json["error"] = *solution.error;
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-template <Value V>
-Array<V> read_one_per_row(const std::string& path, const char* name, Index rows) {
-  Array<V> vector = read_vector<V>(path);
-  if (vector.size() != static_cast<std::size_t>(rows))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} has {} entries, but the matrix has {} rows", name, vector.size(), rows));
-  return vector;
 }
 
 template <Value V>
@@ -190,89 +127,37 @@ int solve(const SolveCommandOptions& options, Device device) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} rows and {} columns; only square matrices can be solved with", options.source,
                             matrix.rows, matrix.cols));
-  const auto rows = static_cast<std::size_t>(matrix.rows);
-  Array<V> known;
-  Array<V> b;
-  if (options.b == "known") {
-    known = bench::random_vector<V>(rows, 1);
-    b = Array<V>(rows);
-    reference_apply<V>(Op::none, V(1), matrix, known, V(0), b);
-  } else if (options.b == "ones") {
-    b = Array<V>(rows, V(1));
-  } else {
-    b = read_one_per_row<V>(options.b, "b", matrix.rows);
-  }
-  Vector<V> x(device, rows);
-  SolveOptions<V> how;
-  how.rtol = options.rtol;
-  how.atol = options.atol;
-  how.max_iterations = options.max_iterations;
-  how.restart = options.restart;
-  Array<V> x0;
-  if (!options.x0.empty()) {
-    x0 = read_one_per_row<V>(options.x0, "x0", matrix.rows);
-    x.upload(x0);
-    how.use_guess = true;
-  }
+  const RightSides<V> right = make_right_sides<V>(options.b, options.source, matrix);
+  io::Columns<V> guess;
+  if (!options.x0.empty()) guess = read_one_per_row<V>(options.x0, "x0", matrix.rows);
+  if (!options.x0.empty() && guess.count != right.b.count)
+    throw Error(ErrorCode::invalid_argument, fmt::format("x0 has {} columns, b has {}", guess.count, right.b.count));
 
-  Solution<V> solution;
-  solution.choice = choose(options, matrix);
-  const Plan<V> planned = [&] {
-    ProgressBar bar("planning");
-    return plan(matrix, {.device = device, .format = options.format, .progress = bar.callback()});
-  }();
-  solution.plan = planned.info();
-  if (solution.choice.preconditioner == "jacobi") {
-    const Stopwatch timer;
-    how.preconditioner = jacobi(matrix, device);
-    solution.setup_seconds = timer.seconds();
+  Solver<V> solver(options, matrix, device);
+  io::Columns<V> x{right.b.rows, right.b.count, Array<V>(right.b.values.size())};
+  std::vector<SolvedColumn> columns;
+  for (std::size_t i = 0; i < right.b.count; ++i) {
+    const std::string label = right.b.count > 1 ? fmt::format("solving {} of {}", i + 1, right.b.count) : "solving";
+    SolvedColumn column{
+        solver.solve(label, right.b[i], guess.count > 0 ? std::as_const(guess)[i] : std::span<const V>())};
+    const Array<V> answer = solver.answer();
+    std::copy(answer.begin(), answer.end(), x[i].begin());
+    if (!right.answer.empty()) column.error = relative_error<V>(answer, right.answer);
+    columns.push_back(std::move(column));
   }
-  {
-    ProgressBar bar("solving");
-    double first = 0;
-    how.callback = [&](const SolveStep& step) {
-      if (first == 0) first = step.residual;
-      // A residual falls by about the same factor each time.
-      const double all = std::log(first / step.tolerance), done = std::log(first / step.residual);
-      if (all > 0) bar.show(std::min(1.0, std::max(0.0, done / all)));
-      return true;
-    };
-    const Vector<V> right(device, b);
-    const auto run = [&] { return method_of<V>(solution.choice.method)(planned, right, x, how); };
-    solution.report = run();
-    const SolveStatus status = solution.report.status;
-    const bool needs_positive =
-        status == SolveStatus::indefinite || status == SolveStatus::broke_down || status == SolveStatus::diverged;
-    if (options.method == "auto" && solution.choice.method == "cg" && needs_positive) {
-      note(fmt::format("cg: {}; minres goes on", to_string(status)));
-      solution.choice.method = "minres";
-      solution.choice.reason = "A is symmetric, cg failed";
-      if (how.use_guess) x.upload(x0);
-      first = 0;
-      solution.report = run();
-    }
-  }
-  const Array<V> answer = x.download();
-  if (!known.empty()) {
-    double difference = 0, size = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      const double off = static_cast<double>(answer[i]) - static_cast<double>(known[i]);
-      difference += off * off;
-      size += static_cast<double>(known[i]) * static_cast<double>(known[i]);
-    }
-    solution.error = std::sqrt(difference / size);
-  }
-  if (!options.output.empty()) write_vector<V>(options.output, std::span<const V>(answer));
-  print(options.json ? as_json(options, solution) : as_text(options, solution));
-  if (!solution.report.converged()) {
-    complain(fmt::format("{}: {}; |b - A x| is {:.2g}, and was to be {:.2g}", solution.report.method,
-                         to_string(solution.report.status), solution.report.residual, solution.report.tolerance));
-    return verification_failed;
-  }
-  return success;
+  Solution solution = solver.solution();
+  solution.columns = std::move(columns);
+
+  if (!options.output.empty()) io::write_columns(options.output, x);
+  if (!options.svg.empty()) write_text(options.svg, svg_of(solution));
+  if (options.svg != "-") print(options.json ? json_of(solution) : text_of(solution));
+  if (solution.converged()) return success;
+  complain_of(solution);
+  return verification_failed;
 }
 
-void require_one_of(const char* option, const std::string& given, const std::vector<std::string>& names) {
+void require_one_of(const char* option, const std::string& given, std::vector<std::string> names) {
+  names.insert(names.begin(), "auto");
   std::string all;
   for (const std::string& name : names) {
     if (name == given) return;
@@ -284,12 +169,21 @@ void require_one_of(const char* option, const std::string& given, const std::vec
 int run(const SolveCommandOptions& options) {
   options.common.apply();
   require_format(options.format);
-  require_one_of("--method", options.method, {"auto", "cg", "minres", "gmres", "fgmres", "bicgstab"});
-  require_one_of("--preconditioner", options.preconditioner, {"auto", "none", "jacobi"});
+  require_one_of("--method", options.method, bench::method_names());
+  require_one_of("--preconditioner", options.preconditioner, bench::preconditioner_names());
   if (std::isnan(options.rtol) || std::isnan(options.atol)) throw UsageError("--rtol and --atol are numbers from 0 on");
+  if (options.svg == "-" && options.json)
+    throw UsageError("only one of --json and --svg can have standard output; give --svg a file");
   if (!options.output.empty()) require_target_folder(options.output);
+  if (!options.svg.empty() && options.svg != "-") require_target_folder(options.svg);
   const Device device = usable_device(options.device);
   return with_type(options.reading.value_type(), [&]<Value V>() { return solve<V>(options, device); });
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 }  // namespace
@@ -298,16 +192,17 @@ Command add_solve(CLI::App& tool) {
   CLI::App* parser = tool.add_subcommand("solve", "find the x with A x = b");
   const auto options = std::make_shared<SolveCommandOptions>();
   parser->add_option("SOURCE", options->source, "matrix file or generator")->required();
-  parser->add_option("B", options->b, "the right side: a file, ones, or known (default known: A times a random x)");
+  parser->add_option("B", options->b,
+                     "the right side: a file, each of whose columns is one; ones; known: A times a random x; or "
+                     "smooth: A times an x that changes slowly (default known)");
   parser->add_option("-o,--output", options->output, "write x to this file (Matrix Market array)")->type_name("FILE");
   parser
       ->add_option("--method", options->method,
-                   "cg, minres, gmres, fgmres, bicgstab, or auto, which goes by symmetry (default auto)")
+                   joined(bench::method_names()) + ", or auto, which goes by symmetry (default auto)")
       ->type_name("METHOD");
   parser
-      ->add_option(
-          "--preconditioner", options->preconditioner,
-          "jacobi (divides by the diagonal), none, or auto: jacobi where the diagonal allows it (default auto)")
+      ->add_option("--preconditioner", options->preconditioner,
+                   bench::preconditioners_text() + ", or auto: jacobi where the diagonal allows it (default auto)")
       ->type_name("NAME");
   const auto not_negative = CLI::Range(0.0, 1e300);
   parser->add_option("--rtol", options->rtol, "solved when |b - A x| is at most this much of |b| (default 1e-5) ...")
@@ -322,16 +217,23 @@ Command add_solve(CLI::App& tool) {
   parser->add_option("--restart", options->restart, "gmres, fgmres: begin anew after so many iterations (default 30)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
-  parser->add_option("--x0", options->x0, "file with the x to begin from (default 0)")->type_name("FILE");
+  parser->add_option("--x0", options->x0, "file with the x to begin from (default 0), a column for each right side")
+      ->type_name("FILE");
   parser
       ->add_option("--format", options->format,
                    "storage format of A; see 'weft doctor' (default auto: the soonest done)")
       ->type_name("FORMAT");
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--json", options->json, "print the result as JSON, with the residual after each iteration");
+  parser
+      ->add_option("--svg", options->svg,
+                   "draw the residual over the iterations; - is standard output, then without the result as text")
+      ->type_name("FILE");
   options->reading.add_to(*parser);
   options->common.add_to(*parser);
-  parser->footer("Exit code 3 when it is not solved.\n\nExample:\n  weft solve gen:poisson3d:30 --rtol 1e-8");
+  parser->footer(
+      "Exit code 3 when it is not solved, 1 when it cannot be tried.\n\nExample:\n  weft solve gen:poisson3d:30 "
+      "--rtol 1e-8");
   return {parser, [options] { return run(*options); }};
 }
 

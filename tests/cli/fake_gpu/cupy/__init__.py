@@ -13,6 +13,14 @@ class Array:
     def __init__(self, values):
         self.values = values
         self.nbytes = values.nbytes
+        self.dtype = values.dtype
+
+    def __rtruediv__(self, number):
+        return Array(number / self.values)
+
+    def __mul__(self, other):
+        assert isinstance(other, Array)
+        return Array(self.values * other.values)
 
 
 def asarray(values):
