@@ -18,19 +18,14 @@
 namespace weft::app {
 namespace {
 
-void require_names(const char* option, const std::vector<std::string>& given, const std::vector<std::string>& known) {
-  std::string all = "auto";
-  for (const std::string& name : known) all += ", " + name;
+/// Each of the list must be `auto` or known.
+void require_names(const char* option, const std::string& list, bool (*is_known)(std::string_view),
+                   const std::vector<std::string>& known) {
+  const std::string all = fmt::format("auto, {}", fmt::join(known, ", "));
+  const std::vector<std::string> given = bench::split_names(list);
   if (given.empty()) throw UsageError(fmt::format("{}: name one or more of {}", option, all));
   for (const std::string& name : given)
-    if (name != "auto" && std::ranges::find(known, name) == known.end())
-      throw UsageError(fmt::format("{} '{}': there are {}", option, name, all));
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+    if (name != "auto" && !is_known(name)) throw UsageError(fmt::format("{} '{}': there are {}", option, name, all));
 }
 
 /// Runs all matrices and shows each table as soon as it is there.
@@ -105,12 +100,12 @@ class Session {
 void SolveBenchOptions::add_to(CLI::App& parser) {
   parser
       .add_option("--method", methods,
-                  "with --solve: auto, or names separated by commas: " + joined(bench::method_names()) +
+                  "with --solve: auto, or names separated by commas: " + fmt::format("{}", fmt::join(bench::method_names(), ", ")) +
                       " (default auto, which goes by symmetry)")
       ->type_name("LIST");
   parser
       .add_option("--preconditioner", preconditioners,
-                  "with --solve: auto, or names separated by commas: " + joined(bench::preconditioner_names()) +
+                  "with --solve: auto, or names separated by commas: " + fmt::format("{}", fmt::join(bench::preconditioner_names(), ", ")) +
                       " (default auto)")
       ->type_name("LIST");
   parser
@@ -129,8 +124,8 @@ void SolveBenchOptions::add_to(CLI::App& parser) {
 }
 
 void require_solvers(const SolveBenchOptions& options) {
-  require_names("--method", bench::split_names(options.methods), bench::method_names());
-  require_names("--preconditioner", bench::split_names(options.preconditioners), bench::preconditioner_names());
+  require_names("--method", options.methods, &bench::is_method, bench::method_names());
+  require_names("--preconditioner", options.preconditioners, &bench::is_preconditioner, bench::preconditioner_names());
 }
 
 int run_solve_bench(const SolveBenchOptions& options) {

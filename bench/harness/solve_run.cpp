@@ -74,15 +74,17 @@ class SolveContest {
       contestant.plan = plan_of(format, entry);
       SolveOptions<V> how{
           .rtol = options_.rtol, .max_iterations = options_.max_iterations, .restart = options_.restart};
-      const Stopwatch watch;
-      how.preconditioner =
-          find_preconditioner<V>(choice.preconditioner).make(MatrixSource<V>(matrix_), options_.device);
-      synchronize(options_.device);
-      if (how.preconditioner) entry.preconditioner_seconds = watch.seconds();
-      const auto method = find_method<V>(choice.method).solve;
-      contestant.solve = [this, plan = contestant.plan, how, method] {
+      const PlanOptions low{.device = options_.device,
+                            .format = format,
+                            .partition = options_.partition,
+                            .coordinates = options_.coordinates,
+                            .products = options_.products,
+                            .remember = false};
+      const auto solver = std::make_shared<PreparedSolver<V>>(*contestant.plan, matrix_, choice, how, low);
+      entry.preconditioner_seconds = solver->setup_seconds();
+      contestant.solve = [this, plan = contestant.plan, solver] {
         const Stopwatch timer;
-        const SolveReport report = method(*plan, b_, x_, how);
+        const SolveReport report = solver->solve(b_, x_);
         synchronize(options_.device);
         return Outcome{timer.seconds(), report.iterations, report.converged(), std::string(to_string(report.status))};
       };
@@ -260,7 +262,7 @@ SolveCase run_solve_case(const std::string& source, const Csr<V>& matrix, const 
   const std::vector<SolverChoice> choices = choices_of(matrix, options);
   const bool scales =
       std::ranges::any_of(choices, [](const SolverChoice& one) { return one.preconditioner != "none"; });
-  const SolveTask task{.method = std::string(find_method<V>(choices.front().method).peers),
+  const SolveTask task{.method = peers_of(choices.front().method),
                        .preconditioner = scales ? "jacobi" : "none",
                        .rtol = options.rtol,
                        .max_iterations = options.max_iterations,

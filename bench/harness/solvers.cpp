@@ -2,35 +2,57 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
+#include "core/timer.hpp"
 #include "facts/source_facts.hpp"
 
 namespace weft::bench {
 namespace {
 
 template <Value V>
-constexpr SolveMethod<V> methods[] = {
-    {.name = "cg", .solve = &cg<V>, .needs_positive = true, .peers = "cg"},
-    {.name = "minres", .solve = &minres<V>, .needs_positive = true, .peers = "minres"},
-    {.name = "gmres", .solve = &gmres<V>, .peers = "gmres"},
-    {.name = "fgmres", .solve = &fgmres<V>, .peers = "gmres"},
-    {.name = "bicgstab", .solve = &bicgstab<V>, .peers = "bicgstab"},
-};
+using Solve = SolveReport (*)(const LinearOperator<V>&, VectorView<const V>, VectorView<V>, const SolveOptions<V>&);
 
 template <Value V>
-constexpr PreconditionerKind<V> kinds[] = {
-    {.name = "none", .what = "", .make = [](const MatrixSource<V>&, Device) -> Preconditioner<V> { return nullptr; }},
-    {.name = "jacobi",
-     .what = "divides by the diagonal",
-     .make = [](const MatrixSource<V>& matrix, Device device) { return jacobi(matrix, device); }},
+SolveReport chebyshev_without_bounds(const LinearOperator<V>& A, VectorView<const V> b, VectorView<V> x,
+                                     const SolveOptions<V>& options) {
+  return chebyshev_iteration(A, b, x, options);
+}
+
+struct Method {
+  std::string_view name;
+  std::string_view mixed;  ///< its name where it solves for corrections in f32
+  Solve<float> f32;
+  Solve<double> f64;
+  bool needs_positive = false;  ///< a preconditioner that is positive definite
+  std::string_view peers;       ///< what other libraries run beside it
+};
+constexpr Method methods[] = {
+    {"cg", "mixed-cg", &cg<float>, &cg<double>, true, "cg"},
+    {"minres", "mixed-minres", &minres<float>, &minres<double>, true, "minres"},
+    {"gmres", "mixed-gmres", &gmres<float>, &gmres<double>, false, "gmres"},
+    {"fgmres", "mixed-fgmres", &fgmres<float>, &fgmres<double>, false, "gmres"},
+    {"bicgstab", "mixed-bicgstab", &bicgstab<float>, &bicgstab<double>, false, "bicgstab"},
+    {"chebyshev", "mixed-chebyshev", &chebyshev_without_bounds<float>, &chebyshev_without_bounds<double>, true, "cg"},
 };
 
-template <class Entry>
-const Entry& find(std::span<const Entry> list, std::string_view name, const char* what) {
-  const auto found = std::ranges::find(list, name, &Entry::name);
-  if (found == list.end())
-    throw Error(ErrorCode::invalid_argument, std::string("there is no ") + what + " named '" + std::string(name) + "'");
-  return *found;
+const Method* find_method(std::string_view name) {
+  const auto* const found =
+      std::ranges::find_if(methods, [&](const Method& method) { return method.name == name || method.mixed == name; });
+  return found == std::end(methods) ? nullptr : found;
+}
+bool is_mixed(std::string_view name) { return find_method(name)->mixed == name; }
+
+const Method& method_of(std::string_view name) {
+  if (const Method* const method = find_method(name)) return *method;
+  throw Error(ErrorCode::invalid_argument, "there is no method named '" + std::string(name) + "'");
+}
+
+template <Value V>
+Preconditioner<V> make(const std::string& recipe, const LinearOperator<V>& plan, const Csr<V>& matrix) {
+  if (recipe == "none") return nullptr;
+  return make_preconditioner<V>(recipe, plan, MatrixSource<V>(matrix));
 }
 
 /// What the diagonal allows: dividing by it, and a method for positive definite matrices.
@@ -53,45 +75,82 @@ Diagonal look_at_diagonal(const Csr<V>& matrix) {
 
 }  // namespace
 
-template <Value V>
-std::span<const SolveMethod<V>> solve_methods() {
-  return methods<V>;
-}
-
-template <Value V>
-std::span<const PreconditionerKind<V>> preconditioner_kinds() {
-  return kinds<V>;
-}
-
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& method : methods<double>) names.emplace_back(method.name);
+  for (const Method& method : methods) names.emplace_back(method.name);
+  for (const Method& method : methods) names.emplace_back(method.mixed);
   return names;
 }
 
 std::vector<std::string> preconditioner_names() {
-  std::vector<std::string> names;
-  for (const auto& kind : kinds<double>) names.emplace_back(kind.name);
+  std::vector<std::string> names{"none"};
+  for (const PreconditionerKind& kind : preconditioners()) names.push_back(kind.name);
   return names;
 }
 
 std::string preconditioners_text() {
-  std::string text;
-  for (const auto& kind : kinds<double>) {
-    text += (text.empty() ? "" : ", ") + std::string(kind.name);
-    if (!kind.what.empty()) text += " (" + std::string(kind.what) + ")";
-  }
+  std::string text = "none";
+  for (const PreconditionerKind& kind : preconditioners()) text += ", " + kind.name + " (" + kind.summary + ")";
   return text;
 }
 
+bool is_method(std::string_view name) { return find_method(name) != nullptr; }
+bool is_preconditioner(std::string_view recipe) { return recipe == "none" || find_preconditioner(recipe) != nullptr; }
+std::string peers_of(std::string_view method) { return std::string(method_of(method).peers); }
+
 template <Value V>
-const SolveMethod<V>& find_method(std::string_view name) {
-  return find(solve_methods<V>(), name, "method");
+struct PreparedSolver<V>::Low {
+  Plan<float> plan;
+  Preconditioner<float> preconditioner;
+};
+
+template <Value V>
+PreparedSolver<V>::PreparedSolver(const Plan<V>& plan, const Csr<V>& matrix, const SolverChoice& choice,
+                                  SolveOptions<V> how, const PlanOptions& low)
+    : plan_(plan), how_(std::move(how)) {
+  use_method(choice.method);
+  const Stopwatch timer;
+  if (!is_mixed(choice.method)) {
+    how_.preconditioner = make<V>(choice.preconditioner, plan, matrix);
+  } else if constexpr (std::is_same_v<V, double>) {
+    const Csr<float> rounded = convert<float>(matrix);
+    low_.reset(new Low{weft::plan(rounded, low), nullptr});
+    low_->preconditioner = make<float>(choice.preconditioner, low_->plan, rounded);
+  } else {
+    throw Error(ErrorCode::invalid_argument, choice.method + " mixes f64 with f32: it needs a matrix in f64");
+  }
+  synchronize(plan.device());
+  setup_seconds_ = choice.preconditioner == "none" && !low_ ? 0 : timer.seconds();
 }
 
 template <Value V>
-const PreconditionerKind<V>& find_preconditioner(std::string_view name) {
-  return find(preconditioner_kinds<V>(), name, "preconditioner");
+PreparedSolver<V>::~PreparedSolver() = default;
+
+template <Value V>
+SolveReport PreparedSolver<V>::solve(VectorView<const V> b, VectorView<V> x) const {
+  const Method& method = method_of(method_);
+  if constexpr (std::is_same_v<V, double>) {
+    if (!low_) return method.f64(plan_, b, x, how_);
+    SolveReport report = refine(plan_, low_->plan, b, x,
+                                {.rtol = how_.rtol,
+                                 .atol = how_.atol,
+                                 .max_iterations = how_.max_iterations,
+                                 .use_guess = how_.use_guess,
+                                 .method = method.f32,
+                                 .restart = how_.restart,
+                                 .preconditioner = low_->preconditioner,
+                                 .callback = how_.callback});
+    report.method = method.mixed;
+    return report;
+  } else {
+    return method.f32(plan_, b, x, how_);
+  }
+}
+
+template <Value V>
+void PreparedSolver<V>::use_method(std::string_view name) {
+  method_ = std::string(name);
+  method_of(method_);
 }
 
 template <Value V>
@@ -107,17 +166,14 @@ SolverChoice choose_solver(const Csr<V>& matrix, const std::string& method, cons
                                         : "A is symmetric, its diagonal not positive";
   }
   if (preconditioner == "auto") {
-    const bool needs_positive = find_method<V>(choice.method).needs_positive;
+    const bool needs_positive = method_of(choice.method).needs_positive;
     choice.preconditioner = diagonal.divides && (diagonal.positive || !needs_positive) ? "jacobi" : "none";
   }
   return choice;
 }
 
-#define WEFT_INSTANTIATE(V)                                                       \
-  template std::span<const SolveMethod<V>> solve_methods<V>();                    \
-  template std::span<const PreconditionerKind<V>> preconditioner_kinds<V>();      \
-  template const SolveMethod<V>& find_method<V>(std::string_view);                \
-  template const PreconditionerKind<V>& find_preconditioner<V>(std::string_view); \
+#define WEFT_INSTANTIATE(V)         \
+  template class PreparedSolver<V>; \
   template SolverChoice choose_solver<V>(const Csr<V>&, const std::string& method, const std::string& preconditioner);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 

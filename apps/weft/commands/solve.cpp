@@ -15,7 +15,6 @@
 #include "apps/weft/solution.hpp"
 #include "bench/harness/solvers.hpp"
 #include "commands.hpp"
-#include "core/timer.hpp"
 
 namespace weft::app {
 namespace {
@@ -47,31 +46,29 @@ class Solver {
       : options_(options),
         choice_(bench::choose_solver(matrix, options.method, options.preconditioner)),
         plan_(make_plan(matrix, device)),
+        solver_(plan_, matrix, choice_,
+                {.rtol = options.rtol,
+                 .atol = options.atol,
+                 .max_iterations = options.max_iterations,
+                 .restart = options.restart,
+                 .use_guess = !options.x0.empty()},
+                {.device = device, .format = options.format}),
         b_(device, static_cast<std::size_t>(matrix.rows)),
-        x_(device, static_cast<std::size_t>(matrix.rows)) {
-    how_.rtol = options.rtol;
-    how_.atol = options.atol;
-    how_.max_iterations = options.max_iterations;
-    how_.restart = options.restart;
-    how_.use_guess = !options.x0.empty();
-    const Stopwatch timer;
-    how_.preconditioner = bench::find_preconditioner<V>(choice_.preconditioner).make(MatrixSource<V>(matrix), device);
-    if (how_.preconditioner) setup_seconds_ = timer.seconds();
-  }
+        x_(device, static_cast<std::size_t>(matrix.rows)) {}
 
   /// `guess` is empty where the method begins from 0.
   SolveReport solve(const std::string& label, std::span<const V> b, std::span<const V> guess) {
     ProgressBar bar(label);
-    how_.callback = [&, size = norm_of(b)](const SolveStep& step) {
+    solver_.set_callback([&, size = norm_of(b)](const SolveStep& step) {
       if (bar.due())
         bar.write(fmt::format("residual {:.1e} of {:.1e}, iteration {}", step.residual / size, step.tolerance / size,
                               step.iteration));
       return true;
-    };
+    });
     b_.upload(b);
     const auto run = [&] {
       if (!guess.empty()) x_.upload(guess);
-      return bench::find_method<V>(choice_.method).solve(plan_, b_, x_, how_);
+      return solver_.solve(b_, x_);
     };
     SolveReport report = run();
     const SolveStatus status = report.status;
@@ -81,11 +78,12 @@ class Solver {
     note(fmt::format("cg: {}; minres goes on", to_string(status)));
     choice_.method = "minres";
     choice_.reason = "A is symmetric, cg failed";
+    solver_.use_method(choice_.method);
     return run();
   }
 
   Array<V> answer() const { return x_.download(); }
-  Solution solution() const { return {options_.source, choice_, plan_.info(), setup_seconds_, options_.rtol, {}}; }
+  Solution solution() const { return {options_.source, choice_, plan_.info(), solver_.setup_seconds(), options_.rtol, {}}; }
 
  private:
   Plan<V> make_plan(const Csr<V>& matrix, Device device) const {
@@ -103,8 +101,7 @@ class Solver {
   const SolveCommandOptions& options_;
   bench::SolverChoice choice_;
   Plan<V> plan_;
-  SolveOptions<V> how_;
-  double setup_seconds_ = 0;
+  bench::PreparedSolver<V> solver_;
   Vector<V> b_, x_;
 };
 
@@ -156,21 +153,15 @@ int solve(const SolveCommandOptions& options, Device device) {
   return verification_failed;
 }
 
-void require_one_of(const char* option, const std::string& given, std::vector<std::string> names) {
-  names.insert(names.begin(), "auto");
-  std::string all;
-  for (const std::string& name : names) {
-    if (name == given) return;
-    all += (all.empty() ? "" : ", ") + name;
-  }
-  throw UsageError(fmt::format("{} '{}': there are {}", option, given, all));
-}
-
 int run(const SolveCommandOptions& options) {
   options.common.apply();
   require_format(options.format);
-  require_one_of("--method", options.method, bench::method_names());
-  require_one_of("--preconditioner", options.preconditioner, bench::preconditioner_names());
+  if (options.method != "auto" && !bench::is_method(options.method))
+    throw UsageError(
+        fmt::format("--method '{}': there are auto, {}", options.method, fmt::join(bench::method_names(), ", ")));
+  if (options.preconditioner != "auto" && !bench::is_preconditioner(options.preconditioner))
+    throw UsageError(fmt::format("--preconditioner '{}': there are auto, {}", options.preconditioner,
+                                 fmt::join(bench::preconditioner_names(), ", ")));
   if (std::isnan(options.rtol) || std::isnan(options.atol)) throw UsageError("--rtol and --atol are numbers from 0 on");
   if (options.svg == "-" && options.json)
     throw UsageError("only one of --json and --svg can have standard output; give --svg a file");
@@ -178,12 +169,6 @@ int run(const SolveCommandOptions& options) {
   if (!options.svg.empty() && options.svg != "-") require_target_folder(options.svg);
   const Device device = usable_device(options.device);
   return with_type(options.reading.value_type(), [&]<Value V>() { return solve<V>(options, device); });
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 }  // namespace
@@ -198,7 +183,7 @@ Command add_solve(CLI::App& tool) {
   parser->add_option("-o,--output", options->output, "write x to this file (Matrix Market array)")->type_name("FILE");
   parser
       ->add_option("--method", options->method,
-                   joined(bench::method_names()) + ", or auto, which goes by symmetry (default auto)")
+                   fmt::format("{}, or auto, which goes by symmetry (default auto)", fmt::join(bench::method_names(), ", ")))
       ->type_name("METHOD");
   parser
       ->add_option("--preconditioner", options->preconditioner,
