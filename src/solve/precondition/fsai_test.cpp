@@ -96,6 +96,18 @@ TEST(Fsai, SavesIterationsOverJacobi) {
   }
 }
 
+TEST(Fsai, InSingleTakesHalfTheBytesAndNoMoreIterations) {
+  const auto matrix = generate<double>("gen:elasticity3d:9");
+  const auto whole = fsai(matrix), half = fsai(matrix, {.single = true});
+  EXPECT_EQ(half->info().nonzeros, whole->info().nonzeros);
+  EXPECT_LT(half->info().bytes, 0.6 * static_cast<double>(whole->info().bytes));
+  EXPECT_NE(half->info().details.find("f32"), std::string::npos);
+  const auto expected = solve_with<double>(&cg<double>, matrix, whole);
+  const auto found = solve_with<double>(&cg<double>, matrix, half);
+  EXPECT_TRUE(found.converged());
+  EXPECT_LE(found.iterations, expected.iterations + 2);
+}
+
 TEST(Fsai, ThinningLeavesOutTheWeakest) {
   const auto matrix = generate<double>("gen:elasticity3d:4");
   const auto whole = fsai(matrix, {.power = 2, .drop = 0}), thin = fsai(matrix, {.power = 2, .drop = 0.1});
@@ -160,7 +172,7 @@ Array<V> values_on(Device device, const Csr<V>& matrix, const precondition::Patt
   Array<Offset> positions;
   const Csr<V> shape{matrix.rows, matrix.rows, pattern.offsets, pattern.columns, values};
   const Csr<V> transposed = transpose(shape, &positions);
-  precondition::DeviceFactor<V> factor(device, pattern, transposed, positions);
+  precondition::DeviceFactor<V, V> factor(device, pattern, transposed, positions);
   factor.solve(matrix, pattern);
   detail::copy_to_host(device, values.data(), factor.lower().values.data(), values.bytes(), {});
   Array<V> upper(values.size());
