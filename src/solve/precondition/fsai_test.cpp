@@ -4,6 +4,10 @@
 #include "solve/precondition/solve_systems.hpp"
 #include "solve/precondition/testing.hpp"
 
+#ifdef WEFT_HAS_EMULATOR
+#include "simt/emulator_device.hpp"
+#endif
+
 namespace weft {
 namespace {
 
@@ -182,18 +186,24 @@ Array<V> values_on(Device device, const Csr<V>& matrix, const precondition::Patt
 }
 
 template <class V>
-void expect_same_bits_on_all_devices(const std::string& source, int power, int block, Index max_unknowns = 256) {
+void expect_same_bits_on_all_devices(const std::string& source, int power, int block) {
   const auto matrix = generate<V>(source);
   precondition::PatternRules rules;
   rules.power = power;
   rules.block = block;
-  rules.max_unknowns = max_unknowns;
   rules.lower = true;
   const precondition::Pattern pattern = precondition::find_pattern(matrix, rules, {});
   const Array<V> expected = values_on(Device::cpu(), matrix, pattern);
   for (const Device device : available_devices())
     EXPECT_TRUE(same_bits(values_on(device, matrix, pattern), expected))
         << source << " on " << device.name() << ", power " << power << ", block " << block;
+#ifdef WEFT_HAS_EMULATOR
+  using simt::emulator::LaneOrder;
+  for (const LaneOrder order : {LaneOrder{LaneOrder::Kind::reverse}, LaneOrder{LaneOrder::Kind::random, 7}}) {
+    const simt::emulator::LaneOrderScope scope(order);
+    EXPECT_TRUE(same_bits(values_on(Device::emulator(), matrix, pattern), expected)) << source;
+  }
+#endif
 }
 
 TEST(Fsai, HasTheSameBitsOnAllDevices) {

@@ -27,6 +27,7 @@ constexpr int few_threads = 32, many_threads = 128;
 constexpr int few_unknowns = 32;            // of a system that a warp solves
 constexpr int max_shared_bytes = 48 << 10;  // larger systems are in global memory
 constexpr unsigned max_blocks_in_global_memory = 256;
+constexpr std::size_t max_scratch_bytes = std::size_t(1) << 30;
 
 /// Elements of f64 that a system takes: the matrix, 1 / the factor's diagonal, the rows that are found.
 constexpr Offset room_of(Offset unknowns, Offset rows) { return unknowns * unknowns + unknowns + rows * unknowns; }
@@ -165,7 +166,8 @@ void launch(Device device, const Systems<V, R>& systems, const GroupClass& group
                  nullptr, each, first_failed);
     return;
   }
-  const unsigned at_once = std::min(blocks, max_blocks_in_global_memory);
+  const auto fitting = static_cast<unsigned>(std::max<std::size_t>(1, max_scratch_bytes / bytes));
+  const unsigned at_once = std::min({blocks, max_blocks_in_global_memory, fitting});
   DeviceBuffer<double> scratch(device, at_once * static_cast<std::size_t>(each));
   simt::launch(WEFT_KERNEL(factor_systems<Threads, false, V, R>), at_once, Threads, 0, {}, systems, group_class,
                scratch.data(), each, first_failed);
