@@ -32,7 +32,7 @@ struct PreconditionerInfo {
   std::string name;           ///< as in preconditioners()
   std::string details;        ///< what it chose, one line: "3 x 3 blocks, power 2, 40.5 entries per row of G"
   Offset nonzeros = 0;        ///< of the matrices that one application multiplies with, A's products included
-  std::size_t bytes = 0;      ///< that it stores for these on its device, without A
+  std::size_t bytes = 0;      ///< on its device, for these and to update them, without A
   double setup_seconds = 0;   ///< until it was made
   double update_seconds = 0;  ///< of the last update_values; 0 before
 };

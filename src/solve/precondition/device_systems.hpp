@@ -29,6 +29,10 @@ class DeviceFactor {
   /// The numbers of G and its transpose. Throws Error(invalid_argument) as solve_factor_inverse.
   void solve(const MatrixSource<V>& A, const Pattern& pattern);
 
+  std::size_t bytes() const {
+    return starts_.bytes() + offsets_.bytes() + upper_offsets_.bytes() + positions_.bytes() + columns_.bytes() +
+           upper_columns_.bytes() + values_.bytes() + upper_values_.bytes() + sorted_groups_.bytes();
+  }
   DeviceCsr<R> lower() const { return csr(offsets_, columns_, values_); }
   DeviceCsr<R> upper() const { return csr(upper_offsets_, upper_columns_, upper_values_); }
 

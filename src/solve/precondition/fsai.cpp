@@ -42,7 +42,8 @@ class Fsai final : public Base<V> {
     between_ = Vector<R>(device, static_cast<std::size_t>(A.rows()));
     this->info_.details = describe(rules, pattern_) + " of G" + stored_as<V, R>();
     this->info_.nonzeros = 2 * pattern_.nonzeros();
-    this->info_.bytes = lower_->info().bytes + upper_->info().bytes;
+    this->info_.bytes =
+        lower_->info().bytes + upper_->info().bytes + (on_device_ ? on_device_->bytes() : std::size_t(0));
     this->info_.setup_seconds = timer.seconds();
   }
 
