@@ -138,6 +138,21 @@ TEST(Preconditioners, TakeNewValuesAsIfNew) {
   }
 }
 
+TEST(Preconditioners, TakeNewValuesInFormatsThatShareArrays) {
+  const auto first = generate<double>("gen:elasticity3d:2");
+  const auto second = scaled(first);
+  using Make = MadePreconditioner<double> (*)(const MatrixSource<double>&, const SparseInverseOptions&);
+  for (const Make make : std::initializer_list<Make>{&fsai<double>, &isai<double>})
+    for (const Device device : available_devices()) {
+      const SparseInverseOptions options{.power = 1, .drop = 0, .device = device, .format = "csr"};
+      const auto M = make(first, options);
+      for (const auto* matrix : {&second, &first, &second}) {
+        M->update_values(*matrix);
+        EXPECT_EQ(product_of<double>(*M), product_of<double>(*make(*matrix, options))) << device.name();
+      }
+    }
+}
+
 TEST(Preconditioners, HaveTheSameBitsForAnyNumberOfThreads) {
   for (const char* const source : {"gen:poisson3d:24", "gen:elasticity3d:9"}) {
     const auto matrix = generate<double>(source);
