@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <weft/generate.hpp>
 #include <weft/plan.hpp>
+#include <weft/preconditioners.hpp>
 
 #include <vector>
 
@@ -48,6 +50,24 @@ TEST(Plan, NewValuesOfEhybAllocateNothingOnTheCpu) {
     p.update_values(matrix.values);
     EXPECT_EQ(allocations() - before, 0) << format;
   }
+}
+
+TEST(Preconditioners, ApplyAllocatesNothingOnTheCpu) {
+  const auto matrix = generate<double>("gen:elasticity3d:5");
+  const Plan<double> P = plan(matrix, {.format = "csr"});
+  const std::vector<double> x(static_cast<std::size_t>(matrix.rows), 1.0);
+  std::vector<double> y(x.size());
+  const VectorView<const double> from{std::span<const double>(x)};
+  const VectorView<double> to{std::span<double>(y)};
+  for (const PreconditionerKind& kind : preconditioners())
+    for (const char* const how : {"", ":single=1"}) {
+      if (*how != 0 && kind.name.find("ai") == std::string::npos) continue;
+      const auto M = make_preconditioner(kind.name + how, P, matrix);
+      M->apply(1.0, from, 0.0, to);  // threads start once
+      const long before = allocations();
+      M->apply(2.0, from, 1.0, to);
+      EXPECT_EQ(allocations() - before, 0) << kind.name << how;
+    }
 }
 
 }  // namespace

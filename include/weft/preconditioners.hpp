@@ -32,7 +32,7 @@ struct PreconditionerInfo {
   std::string name;           ///< as in preconditioners()
   std::string details;        ///< what it chose, one line: "3 x 3 blocks, power 2, 40.5 entries per row of G"
   Offset nonzeros = 0;        ///< of the matrices that one application multiplies with, A's products included
-  std::size_t bytes = 0;      ///< that it stores for these on its device, without A
+  std::size_t bytes = 0;      ///< on its device, for these and to update them, without A
   double setup_seconds = 0;   ///< until it was made
   double update_seconds = 0;  ///< of the last update_values; 0 before
 };
@@ -85,10 +85,13 @@ WEFT_API MadePreconditioner<V> block_jacobi(const MatrixSource<V>& A, const Bloc
 /// with blocks, of Frobenius norms. Entries weaker than `drop` are left out, and the weakest where there are more than
 /// max_unknowns. Paths do not lead through rows with more than 16 max_unknowns entries.
 struct SparseInverseOptions {
-  int power = 2;                      ///< 1 to 8: 2 takes the pattern of A^2
-  double drop = 0.05;                 ///< 0 to 1; 0 keeps all
-  int block = 0;                      ///< unknowns of a node, 1 to 64; 0: the matrix's own (Structure::block_size)
-  Index max_unknowns = 256;           ///< the largest dense system, 1 to 4096
+  int power = 2;             ///< 1 to 8: 2 takes the pattern of A^2
+  double drop = 0.05;        ///< 0 to 1; 0 keeps all
+  int block = 0;             ///< unknowns of a node, 1 to 64; 0: the matrix's own (Structure::block_size)
+  Index max_unknowns = 256;  ///< the largest dense system, 1 to 4096
+  /// Stored and multiplied in f32, to vectors of f64: half the bytes, and hardly ever another iteration. Only while the
+  /// vectors are in the range of f32: right sides from 1e-20 to 1e30, say.
+  bool single = false;
   std::optional<Device> device = {};  ///< where it is applied; none: where the matrix is
   std::string format = {};            ///< as PlanOptions::format; empty: bro-sell, or csr where that refuses
   Progress progress = {};

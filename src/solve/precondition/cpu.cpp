@@ -249,8 +249,8 @@ inline void orthogonalize(const Dense& columns, Offset rows, Offset unknowns, Of
 
 }  // namespace
 
-template <class V>
-Failure factor_inverse(const Systems<V>& systems, Index begin, Index end, double* room) {
+template <class V, class R>
+Failure factor_inverse(const Systems<V, R>& systems, Index begin, Index end, double* room) {
   for (Index group = begin; group < end; ++group) {
     const Index first = systems.groups.starts[group], rows = systems.groups.starts[group + 1] - first;
     const Offset from = systems.groups.offsets[first], unknowns = systems.groups.offsets[first + 1] - from;
@@ -264,13 +264,13 @@ Failure factor_inverse(const Systems<V>& systems, Index begin, Index end, double
     find_last_rows(factor, unknowns, inverses, rows, found);
     for (Index r = 0; r < rows; ++r)
       for (Offset i = 0; i < unknowns; ++i)
-        systems.result[from + r * unknowns + i] = static_cast<V>(found[r * factor.leading + i]);
+        systems.result[from + r * unknowns + i] = static_cast<R>(found[r * factor.leading + i]);
   }
   return {};
 }
 
-template <class V>
-Failure incomplete(const Systems<V>& systems, Index begin, Index end, double* room) {
+template <class V, class R>
+Failure incomplete(const Systems<V, R>& systems, Index begin, Index end, double* room) {
   for (Index group = begin; group < end; ++group) {
     const Index first = systems.groups.starts[group], rows = systems.groups.starts[group + 1] - first;
     const Offset from = systems.groups.offsets[first], unknowns = systems.groups.offsets[first + 1] - from;
@@ -290,14 +290,14 @@ Failure incomplete(const Systems<V>& systems, Index begin, Index end, double* ro
       for (Offset i = 0; i < unknowns; ++i) {
         const double value = system.column(unknowns + r)[i];
         const double mirror = symmetric ? system.column(unknowns + i)[r] : value;
-        systems.result[from + r * unknowns + i] = static_cast<V>((value + mirror) / 2);
+        systems.result[from + r * unknowns + i] = static_cast<R>((value + mirror) / 2);
       }
   }
   return {};
 }
 
-template <class V>
-Failure least_squares(const Systems<V>& systems, Index group, const Index* places, Offset touched, double* room) {
+template <class V, class R>
+Failure least_squares(const Systems<V, R>& systems, Index group, const Index* places, Offset touched, double* room) {
   const Index first = systems.groups.starts[group], rows = systems.groups.starts[group + 1] - first;
   const Offset from = systems.groups.offsets[first], unknowns = systems.groups.offsets[first + 1] - from;
   const Index* const list = systems.groups.columns + from;
@@ -324,15 +324,18 @@ Failure least_squares(const Systems<V>& systems, Index group, const Index* place
       add_multiple_exactly(-right[k], triangle.column(k), right, k);
     }
     if (is_zero) return {group, first + r};
-    for (Offset i = 0; i < unknowns; ++i) systems.result[from + r * unknowns + i] = static_cast<V>(right[i]);
+    for (Offset i = 0; i < unknowns; ++i) systems.result[from + r * unknowns + i] = static_cast<R>(right[i]);
   }
   return {};
 }
 
-#define WEFT_INSTANTIATE(V)                                                     \
-  template Failure factor_inverse<V>(const Systems<V>&, Index, Index, double*); \
-  template Failure incomplete<V>(const Systems<V>&, Index, Index, double*);     \
-  template Failure least_squares<V>(const Systems<V>&, Index, const Index*, Offset, double*);
+#define WEFT_INSTANTIATE_FOR(V, R)                                                    \
+  template Failure factor_inverse<V, R>(const Systems<V, R>&, Index, Index, double*); \
+  template Failure incomplete<V, R>(const Systems<V, R>&, Index, Index, double*);     \
+  template Failure least_squares<V, R>(const Systems<V, R>&, Index, const Index*, Offset, double*);
+#define WEFT_INSTANTIATE(V)      \
+  WEFT_INSTANTIATE_FOR(V, float) \
+  WEFT_INSTANTIATE_FOR(V, double)
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 
 }  // namespace weft::precondition::WEFT_ISA_NAMESPACE

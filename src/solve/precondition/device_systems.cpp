@@ -46,9 +46,9 @@ DeviceBuffer<T> sent(Device device, const Array<T>& elements) {
 
 }  // namespace
 
-template <Value V>
-DeviceFactor<V>::DeviceFactor(Device device, const Pattern& pattern, const Csr<V>& transposed,
-                              const Array<Offset>& positions)
+template <Value V, Value R>
+DeviceFactor<V, R>::DeviceFactor(Device device, const Pattern& pattern, const Csr<R>& transposed,
+                                 const Array<Offset>& positions)
     : device_(device),
       starts_(sent(device, pattern.starts)),
       offsets_(sent(device, pattern.offsets)),
@@ -68,22 +68,24 @@ DeviceFactor<V>::DeviceFactor(Device device, const Pattern& pattern, const Csr<V
   classes_ = std::move(sorted.classes);
 }
 
-template <Value V>
-void DeviceFactor<V>::solve(const MatrixSource<V>& A, const Pattern& pattern) {
+template <Value V, Value R>
+void DeviceFactor<V, R>::solve(const MatrixSource<V>& A, const Pattern& pattern) {
   SourceState<V>& source = A.state();
   const DeviceEntries<V>& entries = source.on_device(device_);
   const DeviceArray<Offset> offsets = source.offsets64(device_);
-  const Systems<V> systems{{offsets.data(), entries.columns.data(), entries.values.data()},
-                           {starts_.data(), offsets_.data(), columns_.data()},
-                           values_.data()};
-  const Index failed = WEFT_ON_DEVICE(device_, precondition::factor_inverse<V>)(device_, systems, classes_);
+  const Systems<V, R> systems{{offsets.data(), entries.columns.data(), entries.values.data()},
+                              {starts_.data(), offsets_.data(), columns_.data()},
+                              values_.data()};
+  const Index failed = WEFT_ON_DEVICE(device_, precondition::factor_inverse<V, R>)(device_, systems, classes_);
   if (failed >= 0) refuse_group(A.host(), pattern, failed);
-  WEFT_ON_DEVICE(device_, precondition::pick<V>)
+  WEFT_ON_DEVICE(device_, precondition::pick<R>)
   (device_, values_.data(), positions_.data(), pattern.nonzeros(), upper_values_.data());
   synchronize(device_);
 }
 
-#define WEFT_INSTANTIATE(V) template class DeviceFactor<V>;
+#define WEFT_INSTANTIATE(V)              \
+  template class DeviceFactor<V, float>; \
+  template class DeviceFactor<V, double>;
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::precondition

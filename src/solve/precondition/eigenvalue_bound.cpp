@@ -37,14 +37,14 @@ double largest_row_sum(const Csr<V>& matrix, const Array<V>& inverse_diagonal) {
   constexpr Offset grain = 1 << 12;
   std::vector<double> largest(static_cast<std::size_t>(matrix.rows / grain) + 1);
   parallel_ranges(matrix.rows, grain, [&](Offset begin, Offset end) {
-    double most = 0;
+    double found = 0;
     for (Offset row = begin; row < end; ++row) {
       double sum = 0;
       for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i)
         sum += std::abs(static_cast<double>(matrix.values[i]));
-      most = std::max(most, sum * std::abs(static_cast<double>(inverse_diagonal[row])));
+      found = std::max(found, sum * std::abs(static_cast<double>(inverse_diagonal[row])));
     }
-    largest[static_cast<std::size_t>(begin / grain)] = most;
+    largest[static_cast<std::size_t>(begin / grain)] = found;
   });
   return *std::max_element(largest.begin(), largest.end());
 }

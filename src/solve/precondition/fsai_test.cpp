@@ -4,6 +4,10 @@
 #include "solve/precondition/solve_systems.hpp"
 #include "solve/precondition/testing.hpp"
 
+#ifdef WEFT_HAS_EMULATOR
+#include "simt/emulator_device.hpp"
+#endif
+
 namespace weft {
 namespace {
 
@@ -96,6 +100,18 @@ TEST(Fsai, SavesIterationsOverJacobi) {
   }
 }
 
+TEST(Fsai, InSingleTakesHalfTheBytesAndNoMoreIterations) {
+  const auto matrix = generate<double>("gen:elasticity3d:9");
+  const auto whole = fsai(matrix), half = fsai(matrix, {.single = true});
+  EXPECT_EQ(half->info().nonzeros, whole->info().nonzeros);
+  EXPECT_LT(half->info().bytes, 0.6 * static_cast<double>(whole->info().bytes));
+  EXPECT_NE(half->info().details.find("f32"), std::string::npos);
+  const auto expected = solve_with<double>(&cg<double>, matrix, whole);
+  const auto found = solve_with<double>(&cg<double>, matrix, half);
+  EXPECT_TRUE(found.converged());
+  EXPECT_LE(found.iterations, expected.iterations + 2);
+}
+
 TEST(Fsai, ThinningLeavesOutTheWeakest) {
   const auto matrix = generate<double>("gen:elasticity3d:4");
   const auto whole = fsai(matrix, {.power = 2, .drop = 0}), thin = fsai(matrix, {.power = 2, .drop = 0.1});
@@ -160,7 +176,7 @@ Array<V> values_on(Device device, const Csr<V>& matrix, const precondition::Patt
   Array<Offset> positions;
   const Csr<V> shape{matrix.rows, matrix.rows, pattern.offsets, pattern.columns, values};
   const Csr<V> transposed = transpose(shape, &positions);
-  precondition::DeviceFactor<V> factor(device, pattern, transposed, positions);
+  precondition::DeviceFactor<V, V> factor(device, pattern, transposed, positions);
   factor.solve(matrix, pattern);
   detail::copy_to_host(device, values.data(), factor.lower().values.data(), values.bytes(), {});
   Array<V> upper(values.size());
@@ -170,18 +186,24 @@ Array<V> values_on(Device device, const Csr<V>& matrix, const precondition::Patt
 }
 
 template <class V>
-void expect_same_bits_on_all_devices(const std::string& source, int power, int block, Index max_unknowns = 256) {
+void expect_same_bits_on_all_devices(const std::string& source, int power, int block) {
   const auto matrix = generate<V>(source);
   precondition::PatternRules rules;
   rules.power = power;
   rules.block = block;
-  rules.max_unknowns = max_unknowns;
   rules.lower = true;
   const precondition::Pattern pattern = precondition::find_pattern(matrix, rules, {});
   const Array<V> expected = values_on(Device::cpu(), matrix, pattern);
   for (const Device device : available_devices())
     EXPECT_TRUE(same_bits(values_on(device, matrix, pattern), expected))
         << source << " on " << device.name() << ", power " << power << ", block " << block;
+#ifdef WEFT_HAS_EMULATOR
+  using simt::emulator::LaneOrder;
+  for (const LaneOrder order : {LaneOrder{LaneOrder::Kind::reverse}, LaneOrder{LaneOrder::Kind::random, 7}}) {
+    const simt::emulator::LaneOrderScope scope(order);
+    EXPECT_TRUE(same_bits(values_on(Device::emulator(), matrix, pattern), expected)) << source;
+  }
+#endif
 }
 
 TEST(Fsai, HasTheSameBitsOnAllDevices) {

@@ -27,6 +27,7 @@ constexpr int few_threads = 32, many_threads = 128;
 constexpr int few_unknowns = 32;            // of a system that a warp solves
 constexpr int max_shared_bytes = 48 << 10;  // larger systems are in global memory
 constexpr unsigned max_blocks_in_global_memory = 256;
+constexpr std::size_t max_scratch_bytes = std::size_t(1) << 30;
 
 /// Elements of f64 that a system takes: the matrix, 1 / the factor's diagonal, the rows that are found.
 constexpr Offset room_of(Offset unknowns, Offset rows) { return unknowns * unknowns + unknowns + rows * unknowns; }
@@ -120,9 +121,9 @@ __device__ void find_last_rows(const Room<Pointer>& room, int rows) {
 }
 
 /// `scratch`: where systems are, if not in shared memory; `each` elements for every block.
-template <int Threads, bool Shared, class V>
+template <int Threads, bool Shared, class V, class R>
 __global__ void __launch_bounds__(Threads)
-    factor_systems(Systems<V> systems, GroupClass group_class, double* scratch, Offset each, Index* first_failed) {
+    factor_systems(Systems<V, R> systems, GroupClass group_class, double* scratch, Offset each, Index* first_failed) {
   const auto solve = [&](auto memory) {
     for (Index number = static_cast<Index>(blockIdx.x); number < group_class.count;
          number += static_cast<Index>(gridDim.x)) {
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(Threads)
         for (int k = static_cast<int>(threadIdx.x); k < rows * unknowns; k += Threads) {
           const double element = room.found[k];
           const double inverse = room.inverses[k % unknowns];
-          systems.result[from + k] = static_cast<V>(element * inverse);
+          systems.result[from + k] = static_cast<R>(element * inverse);
         }
       } else if (threadIdx.x == 0) {
         simt::atomic_min(*first_failed, group);
@@ -155,19 +156,20 @@ __global__ void __launch_bounds__(Threads)
   }
 }
 
-template <int Threads, class V>
-void launch(Device device, const Systems<V>& systems, const GroupClass& group_class, Index* first_failed) {
+template <int Threads, class V, class R>
+void launch(Device device, const Systems<V, R>& systems, const GroupClass& group_class, Index* first_failed) {
   const Offset each = room_of(group_class.max_unknowns, group_class.max_rows);
   const unsigned blocks = simt::blocks_for(group_class.count, 1);
   const auto bytes = static_cast<std::size_t>(each) * sizeof(double);
   if (bytes <= max_shared_bytes) {
-    simt::launch(WEFT_KERNEL(factor_systems<Threads, true, V>), blocks, Threads, bytes, {}, systems, group_class,
+    simt::launch(WEFT_KERNEL(factor_systems<Threads, true, V, R>), blocks, Threads, bytes, {}, systems, group_class,
                  nullptr, each, first_failed);
     return;
   }
-  const unsigned at_once = std::min(blocks, max_blocks_in_global_memory);
+  const auto fitting = static_cast<unsigned>(std::max<std::size_t>(1, max_scratch_bytes / bytes));
+  const unsigned at_once = std::min({blocks, max_blocks_in_global_memory, fitting});
   DeviceBuffer<double> scratch(device, at_once * static_cast<std::size_t>(each));
-  simt::launch(WEFT_KERNEL(factor_systems<Threads, false, V>), at_once, Threads, 0, {}, systems, group_class,
+  simt::launch(WEFT_KERNEL(factor_systems<Threads, false, V, R>), at_once, Threads, 0, {}, systems, group_class,
                scratch.data(), each, first_failed);
   synchronize(device);  // before the scratch memory is given back
 }
@@ -181,8 +183,8 @@ __global__ void __launch_bounds__(simt::block_threads)
 
 }  // namespace
 
-template <Value V>
-Index factor_inverse(Device device, const Systems<V>& systems, const std::vector<GroupClass>& classes) {
+template <Value V, Value R>
+Index factor_inverse(Device device, const Systems<V, R>& systems, const std::vector<GroupClass>& classes) {
   const gpu::CurrentDevice current(device);
   constexpr Index none = std::numeric_limits<Index>::max();
   DeviceBuffer<Index> first_failed(device, std::span<const Index>(&none, 1));
@@ -202,8 +204,11 @@ void pick(Device device, const V* from, const Offset* positions, Offset count, V
                from, positions, count, to);
 }
 
-#define WEFT_INSTANTIATE(V)                                                                    \
-  template Index factor_inverse<V>(Device, const Systems<V>&, const std::vector<GroupClass>&); \
+#define WEFT_INSTANTIATE_FOR(V, R) \
+  template Index factor_inverse<V, R>(Device, const Systems<V, R>&, const std::vector<GroupClass>&);
+#define WEFT_INSTANTIATE(V)       \
+  WEFT_INSTANTIATE_FOR(V, float)  \
+  WEFT_INSTANTIATE_FOR(V, double) \
   template void pick<V>(Device, const V*, const Offset*, Offset, V*);
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 

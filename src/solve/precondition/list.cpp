@@ -31,6 +31,7 @@ SparseInverseOptions sparse_options(const Numbers& numbers, Device device, const
   options.drop = numbers.at("drop");
   options.block = static_cast<int>(numbers.at("block"));
   options.max_unknowns = static_cast<Index>(numbers.at("max-unknowns"));
+  options.single = numbers.at("single") != 0;
   options.device = device;
   options.progress = progress;
   return options;
@@ -42,7 +43,8 @@ std::vector<PreconditionerParameter> sparse_parameters() {
       {"power", "the pattern is that of this power of A", double(defaults.power), 1, 8},
       {"drop", "entries weaker than this are left out of the pattern", defaults.drop, 0, 1, false},
       {"block", "unknowns of a node; 0: what the matrix shows", double(defaults.block), 0, 64},
-      {"max-unknowns", "of one dense system; the weakest beyond are left out", double(defaults.max_unknowns), 1, 4096}};
+      {"max-unknowns", "of one dense system; the weakest beyond are left out", double(defaults.max_unknowns), 1, 4096},
+      {"single", "1: stored in f32, also for f64", double(defaults.single), 0, 1}};
 }
 
 #define WEFT_MAKERS(EXPRESSION)                                                                          \

@@ -36,6 +36,12 @@ PatternRules rules_of(const std::string& name, const MatrixSource<V>& A, const S
   return rules;
 }
 
+/// ", f32" where an inverse is stored in fewer bits than the matrix.
+template <Value V, Value R>
+std::string stored_as() {
+  return sizeof(R) < sizeof(V) ? ", " + std::string(to_string(value_type<R>)) : std::string();
+}
+
 /// "3 x 3 blocks, power 2, drop 0.05, 40.5 entries per row"
 inline std::string describe(const PatternRules& rules, const Pattern& pattern) {
   char text[160];

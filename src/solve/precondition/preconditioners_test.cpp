@@ -15,13 +15,17 @@ std::vector<std::string> recipes() {
   for (const PreconditionerKind& kind : preconditioners()) {
     all.push_back(kind.name);
     for (const PreconditionerParameter& parameter : kind.parameters)
-      if (parameter.name == "power") all.push_back(kind.name + ":power=1:drop=0");
+      if (parameter.name == "power")
+        all.insert(all.end(), {kind.name + ":power=1:drop=0", kind.name + ":power=1:drop=0:single=1"});
   }
   return all;
 }
 
 /// Whether its pattern depends on the matrix's numbers.
 bool thins(const std::string& recipe) { return recipe.find("ai") + 2 == recipe.size(); }
+
+/// How exactly it multiplies, of numbers about 1.
+double rounding_of(const std::string& recipe) { return recipe.find("single") == std::string::npos ? 1e-12 : 1e-5; }
 
 template <class V>
 struct Made {
@@ -59,7 +63,7 @@ TEST(Preconditioners, AreSymmetricWhereTheListSaysSo) {
   for (const std::string& recipe : recipes()) {
     if (!find_preconditioner(recipe)->keeps_symmetry) continue;
     const DenseRows M = dense_of<double>(*made(recipe, matrix).M);
-    EXPECT_LE(asymmetry(M), 1e-12) << recipe;
+    EXPECT_LE(asymmetry(M), rounding_of(recipe)) << recipe;
     EXPECT_TRUE(is_positive_definite(M)) << recipe;
   }
 }
@@ -85,8 +89,8 @@ TEST(Preconditioners, ComputeAlphaMxPlusBetaY) {
       fill<double>(unread, nan);
       const Array<double> kept = result(0, unread, 2, 7);
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        EXPECT_NEAR(sum[i], -2.5 * expected[i] + 21, 1e-12) << recipe << " on " << device.name();
-        EXPECT_NEAR(fresh[i], 2 * expected[i], 1e-12) << recipe << " on " << device.name();
+        EXPECT_NEAR(sum[i], -2.5 * expected[i] + 21, rounding_of(recipe)) << recipe << " on " << device.name();
+        EXPECT_NEAR(fresh[i], 2 * expected[i], rounding_of(recipe)) << recipe << " on " << device.name();
         EXPECT_EQ(kept[i], 14) << recipe << " on " << device.name();
       }
     }
@@ -101,7 +105,8 @@ TEST(Preconditioners, GiveTheSameOnAllDevices) {
       EXPECT_EQ(one.M->device(), device);
       const std::vector<double> found = product_of<double>(*one.M);
       for (std::size_t i = 0; i < found.size(); ++i)
-        EXPECT_NEAR(found[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << recipe << " on " << device.name();
+        EXPECT_NEAR(found[i], expected[i], 10 * rounding_of(recipe) * (1 + std::abs(expected[i])))
+            << recipe << " on " << device.name();
     }
   }
 }
@@ -131,6 +136,21 @@ TEST(Preconditioners, TakeNewValuesAsIfNew) {
     for (const std::string& recipe : recipes())
       if (!thins(recipe)) expect_updates_like_new_ones(single, scaled(single), recipe, Device::cpu());
   }
+}
+
+TEST(Preconditioners, TakeNewValuesInFormatsThatShareArrays) {
+  const auto first = generate<double>("gen:elasticity3d:2");
+  const auto second = scaled(first);
+  using Make = MadePreconditioner<double> (*)(const MatrixSource<double>&, const SparseInverseOptions&);
+  for (const Make make : std::initializer_list<Make>{&fsai<double>, &isai<double>})
+    for (const Device device : available_devices()) {
+      const SparseInverseOptions options{.power = 1, .drop = 0, .device = device, .format = "csr"};
+      const auto M = make(first, options);
+      for (const auto* matrix : {&second, &first, &second}) {
+        M->update_values(*matrix);
+        EXPECT_EQ(product_of<double>(*M), product_of<double>(*make(*matrix, options))) << device.name();
+      }
+    }
 }
 
 TEST(Preconditioners, HaveTheSameBitsForAnyNumberOfThreads) {

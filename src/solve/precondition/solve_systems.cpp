@@ -28,8 +28,8 @@ struct Room {
   }
 };
 
-template <Value V>
-Systems<V> systems_of(const Csr<V>& matrix, const Pattern& pattern, V* result) {
+template <Value V, Value R>
+Systems<V, R> systems_of(const Csr<V>& matrix, const Pattern& pattern, R* result) {
   return {{matrix.offsets.data(), matrix.columns.data(), matrix.values.data()}, pattern.view(), result};
 }
 
@@ -90,8 +90,8 @@ template <Value V>
   refuse("fsai", sentence + "; it needs a symmetric, positive definite matrix: isai and spai take others");
 }
 
-template <Value V>
-Failure solve_one_least_squares(const Systems<V>& systems, const Pattern& pattern, Index cols, Index group,
+template <Value V, Value R>
+Failure solve_one_least_squares(const Systems<V, R>& systems, const Pattern& pattern, Index cols, Index group,
                                 Room& room) {
   if (room.places.empty()) room.places.assign(static_cast<std::size_t>(cols), -1);
   room.touched.clear();
@@ -107,7 +107,8 @@ Failure solve_one_least_squares(const Systems<V>& systems, const Pattern& patter
   }
   const auto touched = static_cast<Offset>(room.touched.size());
   double* const numbers = room.at_least(least_squares_room(unknowns, pattern.group_rows(group), touched));
-  const Failure failure = WEFT_CALL_ISA(isa(), least_squares<V>)(systems, group, room.places.data(), touched, numbers);
+  const Failure failure =
+      WEFT_CALL_ISA(isa(), least_squares<V, R>)(systems, group, room.places.data(), touched, numbers);
   for (const Index column : room.touched) room.places[column] = -1;
   return failure;
 }
@@ -124,12 +125,12 @@ template <Value V>
 
 }  // namespace
 
-template <Value V>
-void solve_factor_inverse(const Csr<V>& matrix, const Pattern& pattern, V* result, const Progress& progress) {
-  const Systems<V> systems = systems_of(matrix, pattern, result);
+template <Value V, Value R>
+void solve_factor_inverse(const Csr<V>& matrix, const Pattern& pattern, R* result, const Progress& progress) {
+  const Systems<V, R> systems = systems_of(matrix, pattern, result);
   const std::size_t size = largest_room(pattern, factor_room);
   const Failure failure = solve_all(pattern, progress, [&](Index begin, Index end, Room& room) {
-    return WEFT_CALL_ISA(isa(), factor_inverse<V>)(systems, begin, end, room.at_least(size));
+    return WEFT_CALL_ISA(isa(), factor_inverse<V, R>)(systems, begin, end, room.at_least(size));
   });
   if (failure.group >= 0) refuse_not_positive(matrix, failure.row);
 }
@@ -140,19 +141,19 @@ void refuse_group(const Csr<V>& matrix, const Pattern& pattern, Index group) {
   const Systems<V> systems = systems_of(matrix, pattern, values.data());
   Room room;
   double* const numbers = room.at_least(factor_room(pattern.unknowns(group), pattern.group_rows(group)));
-  const Failure failure = WEFT_CALL_ISA(isa(), factor_inverse<V>)(systems, group, group + 1, numbers);
+  const Failure failure = WEFT_CALL_ISA(isa(), factor_inverse<V, V>)(systems, group, group + 1, numbers);
   refuse_not_positive(matrix, failure.group >= 0 ? failure.row : pattern.starts[group]);
 }
 
-template <Value V>
+template <Value V, Value R>
 Index solve_incomplete(const std::string& name, const Csr<V>& matrix, const Pattern& pattern, bool or_least_squares,
-                       V* result, const Progress& progress) {
-  const Systems<V> systems = systems_of(matrix, pattern, result);
+                       R* result, const Progress& progress) {
+  const Systems<V, R> systems = systems_of(matrix, pattern, result);
   const std::size_t size = largest_room(pattern, incomplete_room);
   std::atomic<Index> replaced{0};
   const Failure failure = solve_all(pattern, progress, [&](Index begin, Index end, Room& room) {
     while (begin < end) {
-      const Failure singular = WEFT_CALL_ISA(isa(), incomplete<V>)(systems, begin, end, room.at_least(size));
+      const Failure singular = WEFT_CALL_ISA(isa(), incomplete<V, R>)(systems, begin, end, room.at_least(size));
       if (singular.group < 0) break;
       if (!or_least_squares) return singular;
       const Failure still = solve_one_least_squares(systems, pattern, matrix.cols, singular.group, room);
@@ -171,9 +172,9 @@ Index solve_incomplete(const std::string& name, const Csr<V>& matrix, const Patt
                    std::to_string(first) + " is singular");
 }
 
-template <Value V>
-void solve_least_squares(const Csr<V>& matrix, const Pattern& pattern, V* result, const Progress& progress) {
-  const Systems<V> systems = systems_of(matrix, pattern, result);
+template <Value V, Value R>
+void solve_least_squares(const Csr<V>& matrix, const Pattern& pattern, R* result, const Progress& progress) {
+  const Systems<V, R> systems = systems_of(matrix, pattern, result);
   const Failure failure = solve_all(pattern, progress, [&](Index begin, Index end, Room& room) {
     for (Index group = begin; group < end; ++group) {
       const Failure one = solve_one_least_squares(systems, pattern, matrix.cols, group, room);
@@ -184,11 +185,14 @@ void solve_least_squares(const Csr<V>& matrix, const Pattern& pattern, V* result
   if (failure.group >= 0) refuse_row("spai", matrix, failure);
 }
 
-#define WEFT_INSTANTIATE(V)                                                                                         \
-  template void solve_factor_inverse<V>(const Csr<V>&, const Pattern&, V*, const Progress&);                        \
-  template void refuse_group<V>(const Csr<V>&, const Pattern&, Index);                                              \
-  template Index solve_incomplete<V>(const std::string&, const Csr<V>&, const Pattern&, bool, V*, const Progress&); \
-  template void solve_least_squares<V>(const Csr<V>&, const Pattern&, V*, const Progress&);
+#define WEFT_INSTANTIATE_FOR(V, R)                                                                                     \
+  template void solve_factor_inverse<V, R>(const Csr<V>&, const Pattern&, R*, const Progress&);                        \
+  template Index solve_incomplete<V, R>(const std::string&, const Csr<V>&, const Pattern&, bool, R*, const Progress&); \
+  template void solve_least_squares<V, R>(const Csr<V>&, const Pattern&, R*, const Progress&);
+#define WEFT_INSTANTIATE(V)       \
+  WEFT_INSTANTIATE_FOR(V, float)  \
+  WEFT_INSTANTIATE_FOR(V, double) \
+  template void refuse_group<V>(const Csr<V>&, const Pattern&, Index);
 WEFT_FOR_EACH_REAL(WEFT_INSTANTIATE)
 
 }  // namespace weft::precondition

@@ -30,11 +30,12 @@ struct Groups {
   const Index* columns;
 };
 
-template <class V>
+/// V: what the matrix is stored in. R: what the inverse is stored in.
+template <class V, class R = V>
 struct Systems {
   Entries<V> matrix;
   Groups groups;
-  V* result;  ///< the values of the inverse, in the order of `groups`
+  R* result;  ///< the values of the inverse, in the order of `groups`
 };
 
 /// Which group could not be solved, and which row of the matrix showed it.
@@ -77,9 +78,9 @@ inline std::size_t least_squares_room(Offset unknowns, Offset rows, Offset touch
 //                     system touches is among the `touched` ones. Unknowns that depend on others are 0.
 // clang-format off
 WEFT_FOR_EACH_ISA(
-    template <class V> Failure factor_inverse(const Systems<V>& systems, Index begin, Index end, double* room);
-    template <class V> Failure incomplete(const Systems<V>& systems, Index begin, Index end, double* room);
-    template <class V> Failure least_squares(const Systems<V>& systems, Index group, const Index* places,
+    template <class V, class R> Failure factor_inverse(const Systems<V, R>& systems, Index begin, Index end, double* room);
+    template <class V, class R> Failure incomplete(const Systems<V, R>& systems, Index begin, Index end, double* room);
+    template <class V, class R> Failure least_squares(const Systems<V, R>& systems, Index group, const Index* places,
                                              Offset touched, double* room);)
 // clang-format on
 
