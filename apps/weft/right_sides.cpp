@@ -4,53 +4,47 @@
 #include <weft/spmv.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
+#include <string_view>
 
 #include "bench/harness/workspace.hpp"
+#include "generate/load.hpp"
 
 namespace weft::app {
 namespace {
 
-/// Smooth in each coordinate (0 to 1), and different for each unknown of a node.
-double smooth_function(const std::array<double, 3>& place, Index unknown) {
-  constexpr double pi = std::numbers::pi;
-  const double phase = static_cast<double>(unknown);
-  return std::cos(pi * place[0] + phase) + (1 + phase) * std::sin(pi * place[1]) + place[2] * place[2];
-}
+constexpr std::string_view fem = "fem:";
 
-/// Over the nodes of a finite-element matrix.
 template <Value V>
-Array<V> smooth_on_nodes(const Coordinates& nodes, Index rows) {
-  const auto dimensions = static_cast<std::size_t>(nodes.dimensions);
-  const std::size_t count = nodes.points.size() / dimensions;
-  std::array<double, 3> low, high;
-  low.fill(std::numeric_limits<double>::infinity());
-  high.fill(-std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < nodes.points.size(); ++i) {
-    low[i % dimensions] = std::min(low[i % dimensions], nodes.points[i]);
-    high[i % dimensions] = std::max(high[i % dimensions], nodes.points[i]);
-  }
-  Array<V> x(static_cast<std::size_t>(rows));
-  const std::size_t unknowns = x.size() / std::max<std::size_t>(count, 1);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    std::array<double, 3> place = {};
-    for (std::size_t d = 0; d < dimensions; ++d)
-      if (high[d] > low[d]) place[d] = (nodes.points[i / unknowns * dimensions + d] - low[d]) / (high[d] - low[d]);
-    x[i] = static_cast<V>(smooth_function(place, static_cast<Index>(i % unknowns)));
-  }
-  return x;
+Array<V> rounded(const Array<double>& numbers) {
+  Array<V> result(numbers.size());
+  std::ranges::transform(numbers, result.begin(), [](double number) { return static_cast<V>(number); });
+  return result;
 }
 
 template <Value V>
 Array<V> smooth_vector(const std::string& source, Index rows) {
-  if (source.starts_with("fem:")) return smooth_on_nodes<V>(read_coordinates(source), rows);
+  if (source.starts_with(fem)) {
+    const generation::FemProblem problem = generation::read_problem(std::string_view(source).substr(fem.size()));
+    return rounded<V>(generation::values_at_nodes(problem.mesh, problem.equation, problem.order,
+                                                  generation::smooth_field(problem.mesh)));
+  }
   Array<V> x(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = static_cast<V>(smooth_function({(static_cast<double>(i) + 0.5) / static_cast<double>(rows), 0, 0}, 0));
+    x[i] = static_cast<V>(std::cos(std::numbers::pi * (static_cast<double>(i) + 0.5) / static_cast<double>(rows)));
   return x;
+}
+
+template <Value V>
+RightSides<V> manufactured(const std::string& source, std::size_t rows) {
+  if (!source.starts_with(fem))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the right side 'manufactured' is of an equation on a mesh, fem:{}, not of {}; 'smooth' is "
+                            "of any matrix",
+                            generation::fem_arguments, source));
+  const generation::ManufacturedProblem problem = generation::manufacture(std::string_view(source).substr(fem.size()));
+  return {{rows, 1, rounded<V>(problem.load)}, rounded<V>(problem.answer), true};
 }
 
 }  // namespace
@@ -68,6 +62,7 @@ template <Value V>
 RightSides<V> make_right_sides(const std::string& name, const std::string& source, const Csr<V>& matrix) {
   const auto rows = static_cast<std::size_t>(matrix.rows);
   if (name == "ones") return {{rows, 1, Array<V>(rows, V(1))}, {}};
+  if (name == "manufactured") return manufactured<V>(source, rows);
   if (name != "known" && name != "smooth") return {read_one_per_row<V>(name, "b", matrix.rows), {}};
   RightSides<V> made{{rows, 1, Array<V>(rows)}, {}};
   made.answer = name == "known" ? bench::random_vector<V>(rows, 1) : smooth_vector<V>(source, matrix.rows);

@@ -11,12 +11,13 @@ namespace weft::app {
 template <Value V>
 struct RightSides {
   io::Columns<V> b;
-  Array<V> answer;  ///< of the only right side, where it is known; else empty
+  Array<V> answer;               ///< of the only right side, where it is known; else empty
+  bool of_the_equation = false;  ///< the answer is that of the equation behind the matrix: the mesh's error is in it
 };
 
 /// `name` is "known" (A times a random x), "smooth" (A times an x that changes slowly from row to row, or over the mesh
-/// of fem:), "ones", or a file with a right side in each column. `source` is where the matrix is from. Throws
-/// Error(invalid_argument) when the lengths do not fit.
+/// of fem:), "manufactured" (of fem: only: the load of a smooth field), "ones", or a file with a right side in each
+/// column. `source` is where the matrix is from. Throws Error(invalid_argument) when the lengths do not fit.
 template <Value V>
 RightSides<V> make_right_sides(const std::string& name, const std::string& source, const Csr<V>& matrix);
 

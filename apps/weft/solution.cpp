@@ -31,11 +31,13 @@ std::string iterations_text(const SolveReport& report) {
   return with_noun(static_cast<Offset>(report.iterations), "iteration");
 }
 
-std::string one_right_side(const SolvedColumn& column) {
+std::string one_right_side(const SolvedColumn& column, bool of_the_equation) {
   const SolveReport& report = column.report;
   std::string text = fmt::format("result      {} after {}\n", to_string(report.status), iterations_text(report));
   text += fmt::format("residual    {:.2e} of |b|\n", report.relative_residual);
-  if (column.error) text += fmt::format("error       {:.2e} of |x|, which is known\n", *column.error);
+  if (column.error)
+    text += fmt::format("error       {:.2e} of |x|, {}\n", *column.error,
+                        of_the_equation ? "the field's: that of the mesh is in it" : "which is known");
   return text;
 }
 
@@ -113,7 +115,7 @@ std::string text_of(const Solution& solution) {
                       solution.choice.preconditioner, solution.choice.reason);
   text += fmt::format("format      {} on {}\n", plan.format, plan.device.name());
   const bool one = solution.columns.size() == 1;
-  if (one) text += one_right_side(solution.columns.front());
+  if (one) text += one_right_side(solution.columns.front(), solution.answer_of_the_equation);
   text += times_of(solution);
   return text + (one ? residuals_of(solution.columns.front().report) : table_of(solution.columns));
 }

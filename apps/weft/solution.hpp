@@ -23,7 +23,8 @@ struct Solution {
   PlanInfo plan;
   double setup_seconds = 0;  ///< of the preconditioner
   double rtol = 0;
-  std::vector<SolvedColumn> columns;  ///< one for each right side
+  bool answer_of_the_equation = false;  ///< so the error of the mesh is in `error`
+  std::vector<SolvedColumn> columns;    ///< one for each right side
 
   bool converged() const;
 };

@@ -100,6 +100,7 @@ class CusparseCg : public SolverPeer<V> {
   void prepare(const Csr<V>& matrix) override {
     if (cudaSetDevice(device_.index()) != cudaSuccess)
       throw Error(ErrorCode::no_device, "cuSPARSE cannot use " + device_.name());
+    if (matrix.rows == 0) throw Error(ErrorCode::unsupported, "cuSPARSE: a matrix without rows");
     size_ = matrix.rows;
     start_libraries();
     const Stopwatch watch;
@@ -114,6 +115,7 @@ class CusparseCg : public SolverPeer<V> {
     if (task_.preconditioner == "jacobi")
       inverse_ = DeviceBuffer<V>(device_, std::span<const V>(inverse_diagonal(matrix, "cuSPARSE's user")));
     require(cudaMallocHost(reinterpret_cast<void**>(&residual_), sizeof(V)));
+    synchronize(device_);  // what was uploaded is used on another stream
     prepare_product(matrix);
     record();
     require(cudaStreamSynchronize(stream_));

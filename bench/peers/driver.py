@@ -82,10 +82,13 @@ class Scipy:
             self.multiply()
         return time.perf_counter() - begin
 
-    def prepare_solver(self, task):
+    def load_solvers(self):
         from scipy.sparse import linalg
 
-        self.solver = Solver(linalg, self.matrix, task)
+        self.linalg = linalg
+
+    def prepare_solver(self, task):
+        self.solver = Solver(self.linalg, self.matrix, task)
 
     def solve(self):
         begin = time.perf_counter()
@@ -134,10 +137,13 @@ class Cupy:
         end.synchronize()
         return self.cupy.cuda.get_elapsed_time(begin, end) / 1e3
 
-    def prepare_solver(self, task):
+    def load_solvers(self):
         from cupyx.scipy.sparse import linalg
 
-        self.solver = Solver(linalg, self.matrix, task)
+        self.linalg = linalg
+
+    def prepare_solver(self, task):
+        self.solver = Solver(self.linalg, self.matrix, task)
         self.cupy.cuda.Device().synchronize()
 
     def solve(self):
@@ -232,10 +238,13 @@ class Driver:
         for name, (kind, begin, count) in question["places"].items():
             self.shared[name] = numpy.frombuffer(memory, dtype=numpy.dtype(kind), count=count, offset=begin)
         self.library = LIBRARIES[question["library"]](question["device"])
+        task = question.get("task")
+        if task:
+            self.library.load_solvers()
         begin = time.perf_counter()
         self.library.prepare(self.shared, (question["rows"], question["cols"]))
-        if question.get("task"):
-            self.library.prepare_solver(question["task"])
+        if task:
+            self.library.prepare_solver(task)
         seconds = time.perf_counter() - begin
         gc.disable()  # no pauses while products are timed
         return {

@@ -65,6 +65,8 @@ class EigenSolver : public SolverPeer<V> {
     answer = solver_.solve(right);
     PeerSolve result{.seconds = watch.seconds(), .iterations = solver_.iterations()};
     result.converged = solver_.info() == Eigen::Success;
+    // Its cg does not count the iteration that comes to the tolerance.
+    if (task_.method == "cg" && result.converged && right.squaredNorm() > V(0)) ++result.iterations;
     result.status = result.converged                          ? "converged"
                     : solver_.info() == Eigen::NoConvergence  ? "not converged"
                     : solver_.info() == Eigen::NumericalIssue ? "numerical issue"

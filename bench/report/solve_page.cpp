@@ -36,7 +36,10 @@ const Column columns[] = {
      [](const SolveMeasurement& m) { return m.solves > 1 ? fmt::format("{:.1f}", 100 * m.solve.spread()) : ""; }},
     {"iterations", [](const SolveMeasurement& m) { return std::to_string(m.iterations); }},
     {"per iteration, ms", [](const SolveMeasurement& m) { return milliseconds(m.iteration_seconds()); }},
-    {"residual, of |b|", [](const SolveMeasurement& m) { return fmt::format("{:.1e}", m.relative_residual); }},
+    {"residual, of |b|",
+     [](const SolveMeasurement& m) {
+       return std::isfinite(m.relative_residual) ? fmt::format("{:.1e}", m.relative_residual) : std::string("infinite");
+     }},
     {"times the soonest peer", [](const SolveMeasurement& m) { return ratio(m.peer_ratio); }},
     {"times a peer's iteration", [](const SolveMeasurement& m) { return ratio(m.iteration_ratio); }},
 };

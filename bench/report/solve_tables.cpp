@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "numbers.hpp"
@@ -14,6 +15,7 @@ namespace {
 std::string ratio_text(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.2f}x", *ratio) : "-"; }
 
 std::string residual_text(const SolveMeasurement& m) {
+  if (!std::isfinite(m.relative_residual)) return "infinite MISSED";
   return fmt::format("{:.1e}{}", m.relative_residual, m.reached ? "" : " MISSED");
 }
 

@@ -179,15 +179,7 @@ Coordinates coordinates_of(const Mesh& mesh, Order order) {
   return result;
 }
 
-namespace {
-
-struct Problem {
-  Mesh mesh;
-  Equation equation;
-  Order order;
-};
-
-Problem read_problem(std::string_view text) {
+FemProblem read_problem(std::string_view text) {
   const std::string_view order = last_word(text, "the equation and the order");
   const std::string_view equation = last_word(text, "the equation or the order");
   if (order != "p1" && order != "p2")
@@ -200,16 +192,14 @@ Problem read_problem(std::string_view text) {
           order == "p1" ? Order::p1 : Order::p2};
 }
 
-}  // namespace
-
 template <Value V>
 Csr<V> fem(std::string_view text, const Progress& progress) {
-  const Problem problem = read_problem(text);
+  const FemProblem problem = read_problem(text);
   return assemble<V>(problem.mesh, problem.equation, problem.order, progress);
 }
 
 Coordinates fem_coordinates(std::string_view text) {
-  const Problem problem = read_problem(text);
+  const FemProblem problem = read_problem(text);
   return coordinates_of(problem.mesh, problem.order);
 }
 

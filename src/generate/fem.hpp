@@ -15,6 +15,15 @@ enum class Order { p1, p2 };
 /// What follows "fem:", for help texts. The mesh's name may hold colons.
 inline constexpr const char* fem_arguments = "MESH.msh:poisson|elasticity:p1|p2";
 
+/// What "fem:TEXT" names. Throws Error(invalid_argument) for a text that is not as fem_arguments says, and what
+/// read_gmsh throws.
+struct FemProblem {
+  Mesh mesh;
+  Equation equation;
+  Order order;
+};
+FemProblem read_problem(std::string_view text);
+
 /// Makes the matrix of "fem:TEXT", TEXT as fem_arguments says.
 template <Value V>
 Csr<V> fem(std::string_view text, const Progress& progress);

@@ -133,7 +133,19 @@ def test_a_smooth_answer_is_known_on_a_mesh_and_elsewhere(solve, tmp_path, equat
     assert x[0] == pytest.approx(1, abs=1e-6) and (equation == "poisson" or x[1] == pytest.approx(0.5403023, abs=1e-6))
     result = solve("gen:poisson2d:15", "smooth", "-o", "y.mtx", "--rtol", "1e-10")
     y = vector(tmp_path / "y.mtx")
-    assert result["error"] < 1e-6 and max(abs(a - b) for a, b in zip(y, y[1:])) < 0.02
+    assert result["error"] < 1e-6 and max(abs(a - b) for a, b in zip(y, y[1:])) < 0.02 and y[0] == pytest.approx(1, abs=1e-4)
+
+
+def test_a_manufactured_answer_is_that_of_the_equation(solve, succeed, refuse, tmp_path):
+    (tmp_path / "part.msh").write_text(MESH)
+    errors = {}
+    for order in ("p1", "p2"):
+        result = solve(f"fem:part.msh:poisson:{order}", "manufactured", "--rtol", "1e-12")
+        assert result["converged"]
+        errors[order] = result["error"]
+    assert 1e-3 < errors["p2"] < errors["p1"] < 1, "two elements are coarse, and quadratic ones better"
+    assert "of |x|, the field's: that of the mesh is in it" in succeed("solve", "fem:part.msh:poisson:p1", "manufactured")
+    assert "'smooth' is of any matrix" in refuse(1, "solve", "gen:poisson2d:4", "manufactured")
 
 
 def test_svg_shows_the_residual_and_the_tolerance(succeed, tmp_path):

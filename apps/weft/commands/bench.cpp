@@ -102,7 +102,7 @@ int run_solve(const BenchOptions& options, const std::vector<std::string>& sourc
   require_solvers(solving);
   solving.reading = options.reading;
   solving.sources = sources;
-  solving.keep_going = options.suite == "real";
+  solving.keep_going = !options.suite.empty();
   solving.parts = options.parts;
   solving.json = options.json;
   solving.csv = options.csv;

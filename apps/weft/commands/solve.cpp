@@ -83,7 +83,9 @@ class Solver {
   }
 
   Array<V> answer() const { return x_.download(); }
-  Solution solution() const { return {options_.source, choice_, plan_.info(), solver_.setup_seconds(), options_.rtol, {}}; }
+  Solution solution() const {
+    return {options_.source, choice_, plan_.info(), solver_.setup_seconds(), options_.rtol, false, {}};
+  }
 
  private:
   Plan<V> make_plan(const Csr<V>& matrix, Device device) const {
@@ -144,6 +146,7 @@ int solve(const SolveCommandOptions& options, Device device) {
   }
   Solution solution = solver.solution();
   solution.columns = std::move(columns);
+  solution.answer_of_the_equation = right.of_the_equation;
 
   if (!options.output.empty()) io::write_columns(options.output, x);
   if (!options.svg.empty()) write_text(options.svg, svg_of(solution));
@@ -178,8 +181,9 @@ Command add_solve(CLI::App& tool) {
   const auto options = std::make_shared<SolveCommandOptions>();
   parser->add_option("SOURCE", options->source, "matrix file or generator")->required();
   parser->add_option("B", options->b,
-                     "the right side: a file, each of whose columns is one; ones; known: A times a random x; or "
-                     "smooth: A times an x that changes slowly (default known)");
+                     "the right side: a file, each of whose columns is one; ones; known: A times a random x; "
+                     "smooth: A times an x that changes slowly; or, with fem:, manufactured: the load of a smooth "
+                     "field (default known)");
   parser->add_option("-o,--output", options->output, "write x to this file (Matrix Market array)")->type_name("FILE");
   parser
       ->add_option("--method", options->method,
