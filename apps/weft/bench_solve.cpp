@@ -100,13 +100,14 @@ class Session {
 void SolveBenchOptions::add_to(CLI::App& parser) {
   parser
       .add_option("--method", methods,
-                  "with --solve: auto, or names separated by commas: " + fmt::format("{}", fmt::join(bench::method_names(), ", ")) +
+                  "with --solve: auto, or names separated by commas: " +
+                      fmt::format("{}", fmt::join(bench::method_names(), ", ")) +
                       " (default auto, which goes by symmetry)")
       ->type_name("LIST");
   parser
       .add_option("--preconditioner", preconditioners,
-                  "with --solve: auto, or names separated by commas: " + fmt::format("{}", fmt::join(bench::preconditioner_names(), ", ")) +
-                      " (default auto)")
+                  "with --solve: auto, or names separated by commas: " +
+                      fmt::format("{}", fmt::join(bench::preconditioner_names(), ", ")) + " (default auto)")
       ->type_name("LIST");
   parser
       .add_option("--rtol", rtol,

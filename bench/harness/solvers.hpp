@@ -39,8 +39,8 @@ template <Value V>
 class PreparedSolver {
  public:
   /// `how` has all options but the preconditioner. A method in mixed precision plans the matrix in f32, too, by `low`.
-  /// Throws Error(invalid_argument) where the matrix or the value type does not allow what was chosen. Keeps a reference
-  /// to the plan.
+  /// Throws Error(invalid_argument) where the matrix or the value type does not allow what was chosen. Keeps a
+  /// reference to the plan.
   PreparedSolver(const Plan<V>& plan, const Csr<V>& matrix, const SolverChoice& choice, SolveOptions<V> how,
                  const PlanOptions& low);
   ~PreparedSolver();

@@ -77,8 +77,8 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Calls `work`, which queues on `stream`, a stream other than the default one. Nothing runs yet. False if that cannot
-  /// be recorded, as when `work` waits for the GPU or throws.
+  /// Calls `work`, which queues on `stream`, a stream other than the default one. Nothing runs yet. False if that
+  /// cannot be recorded, as when `work` waits for the GPU or throws.
   bool record(int index, Stream stream, const std::function<void()>& work);
   void launch(int index, Stream stream) const;
 

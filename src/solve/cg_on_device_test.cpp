@@ -80,8 +80,7 @@ TEST(CgOnDevice, SeesWhyAMatrixOrAPreconditionerDoesNotDo) {
       if (as_diagonal)
         options.preconditioner = jacobi(diagonal<double>({1, 1, -0.2, 1}), device);
       else
-        options.preconditioner =
-            std::make_shared<Plan<double>>(plan(negative, {.device = device, .format = "csr"}));
+        options.preconditioner = std::make_shared<Plan<double>>(plan(negative, {.device = device, .format = "csr"}));
       EXPECT_EQ(solve_on(device, positive, options).report.status, SolveStatus::indefinite) << as_diagonal;
       EXPECT_EQ(solve_on(device, positive, options, {1, 1, 0.1, 1}).report.status,
                 solve_on(Device::cpu(), positive,

@@ -52,8 +52,7 @@ TEST(ChebyshevIteration, MovesBoundsThatAreWrong) {
   for (const ChebyshevIterationOptions wrong :
        {ChebyshevIterationOptions{2.0, 3.0}, {0.5, 1.0}, {1e-3, 8.0}, {0.01, 1e4}, {100.0, 200.0}}) {
     std::vector<double> x(b.size());
-    const auto report =
-        chebyshev_iteration(A, std::span<const double>(b), std::span<double>(x), {.rtol = 1e-6}, wrong);
+    const auto report = chebyshev_iteration(A, std::span<const double>(b), std::span<double>(x), {.rtol = 1e-6}, wrong);
     if (wrong.largest < 1e3) {
       EXPECT_TRUE(report.converged()) << wrong.smallest << ' ' << report;
     }
@@ -73,9 +72,8 @@ TEST(ChebyshevIteration, SaysWhatItCannotDo) {
   std::vector<double> x(16);
   for (const ChebyshevIterationOptions wrong :
        {ChebyshevIterationOptions{0, 1}, {1, 0}, {2, 1}, {1, 1}, {-1, 1}, {std::nan(""), 1}, {1, std::nan("")}})
-    expect_error(ErrorCode::invalid_argument, {"0 < smallest < largest"}, [&] {
-      chebyshev_iteration(A, std::span<const double>(b), std::span<double>(x), {}, wrong);
-    });
+    expect_error(ErrorCode::invalid_argument, {"0 < smallest < largest"},
+                 [&] { chebyshev_iteration(A, std::span<const double>(b), std::span<double>(x), {}, wrong); });
 }
 
 TEST(ChebyshevIteration, EndsWhereASingularMatrixDoesNotReachB) {

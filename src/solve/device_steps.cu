@@ -1,6 +1,6 @@
 // Passes over vectors with numbers that stay on the device. All are bound by memory, and for short vectors by the time
-// a kernel takes to start. A sum takes no kernel of its own: its parts are added up by every block that needs it, all of
-// them in the same order.
+// a kernel takes to start. A sum takes no kernel of its own: its parts are added up by every block that needs it, all
+// of them in the same order.
 #include "solve/device_steps.hpp"
 
 #include <cmath>
@@ -73,29 +73,6 @@ __global__ void __launch_bounds__(block_threads)
         const V scaled = alpha * (ds[k] * xs[k]);
         y[i] = beta == V(0) ? scaled : scaled + beta * ys[k];
       });
-}
-
-template <class V>
-__global__ void __launch_bounds__(block_threads)
-    narrow_kernel(std::int64_t count, double scale, const double* from, V* to) {
-  double elements[elements_per_thread];
-  for_own_elements(
-      count, [&](std::int64_t i, int k) { elements[k] = from[i]; },
-      [&](std::int64_t i, int k) { to[i] = static_cast<V>(scale * elements[k]); });
-}
-
-template <class V>
-__global__ void __launch_bounds__(block_threads)
-    add_wide_kernel(std::int64_t count, double scale, const V* from, double* to) {
-  V elements[elements_per_thread];
-  double sums[elements_per_thread];
-  for_own_elements(
-      count,
-      [&](std::int64_t i, int k) {
-        elements[k] = from[i];
-        sums[k] = to[i];
-      },
-      [&](std::int64_t i, int k) { to[i] = sums[k] + scale * static_cast<double>(elements[k]); });
 }
 
 template <class V>
@@ -232,18 +209,6 @@ void scale_rows(Device device, std::int64_t count, V alpha, const V* d, const V*
                d, x, beta, y);
 }
 template <Value V>
-void narrow(Device device, std::int64_t count, double scale, const double* from, V* to, Stream stream) {
-  const gpu::CurrentDevice current(device);
-  simt::launch(WEFT_KERNEL(narrow_kernel<V>), simt::blocks_for(count, tile), block_threads, 0, stream, count, scale,
-               from, to);
-}
-template <Value V>
-void add_wide(Device device, std::int64_t count, double scale, const V* from, double* to, Stream stream) {
-  const gpu::CurrentDevice current(device);
-  simt::launch(WEFT_KERNEL(add_wide_kernel<V>), simt::blocks_for(count, tile), block_threads, 0, stream, count, scale,
-               from, to);
-}
-template <Value V>
 void cg_multiply(Device device, const CgVectors<V>& cg, Stream stream) {
   launch<V>(device, WEFT_KERNEL(cg_multiply_kernel<V>), cg, stream);
 }
@@ -260,13 +225,11 @@ void cg_turn(Device device, const CgVectors<V>& cg, Stream stream) {
   launch<V>(device, WEFT_KERNEL(cg_turn_kernel<V>), cg, stream);
 }
 
-#define WEFT_INSTANTIATE(V)                                                                          \
-  template void scale_rows<V>(Device, std::int64_t, V, const V*, const V*, V, V*, Stream);           \
-  template void narrow<V>(Device, std::int64_t, double, const double*, V*, Stream);                  \
-  template void add_wide<V>(Device, std::int64_t, double, const V*, double*, Stream);                \
-  template void cg_multiply<V>(Device, const CgVectors<V>&, Stream);                                 \
-  template void cg_advance<V>(Device, const CgVectors<V>&, Stream);                                  \
-  template void cg_precondition<V>(Device, const CgVectors<V>&, Stream);                             \
+#define WEFT_INSTANTIATE(V)                                                                \
+  template void scale_rows<V>(Device, std::int64_t, V, const V*, const V*, V, V*, Stream); \
+  template void cg_multiply<V>(Device, const CgVectors<V>&, Stream);                       \
+  template void cg_advance<V>(Device, const CgVectors<V>&, Stream);                        \
+  template void cg_precondition<V>(Device, const CgVectors<V>&, Stream);                   \
   template void cg_turn<V>(Device, const CgVectors<V>&, Stream);
 WEFT_REAL_KERNELS(WEFT_INSTANTIATE)
 

@@ -66,22 +66,15 @@ constexpr int cg_parts = 3 * max_parts;
 
 }  // namespace weft::solve
 
-WEFT_DECLARE_ON_DEVICES(
-    solve, using ::weft::solve::CgVectors;
-    /* y = alpha d x + beta y, element by element */
-    template <Value V> void scale_rows(Device device, std::int64_t count, V alpha, const V* d, const V* x, V beta, V* y,
-                                       Stream stream);
-    /* to = scale from, rounded to V */
-    template <Value V> void narrow(Device device, std::int64_t count, double scale, const double* from, V* to,
-                                   Stream stream);
-    /* to += scale from */
-    template <Value V> void add_wide(Device device, std::int64_t count, double scale, const V* from, double* to,
-                                     Stream stream);
-    /* The parts of p.q; begins an iteration. */
-    template <Value V> void cg_multiply(Device device, const CgVectors<V>& cg, Stream stream);
-    /* r -= alpha q, and the parts of r.r, and those of r.M r but for z */
-    template <Value V> void cg_advance(Device device, const CgVectors<V>& cg, Stream stream);
-    /* The parts of r.z */
-    template <Value V> void cg_precondition(Device device, const CgVectors<V>& cg, Stream stream);
-    /* x += alpha p, p = M r + beta p; decides whether to go on, and reports */
-    template <Value V> void cg_turn(Device device, const CgVectors<V>& cg, Stream stream);)
+WEFT_DECLARE_ON_DEVICES(solve, using ::weft::solve::CgVectors;
+                        /* y = alpha d x + beta y, element by element */
+                        template <Value V> void scale_rows(Device device, std::int64_t count, V alpha, const V* d,
+                                                           const V* x, V beta, V* y, Stream stream);
+                        /* The parts of p.q; begins an iteration. */
+                        template <Value V> void cg_multiply(Device device, const CgVectors<V>& cg, Stream stream);
+                        /* r -= alpha q, and the parts of r.r, and those of r.M r but for z */
+                        template <Value V> void cg_advance(Device device, const CgVectors<V>& cg, Stream stream);
+                        /* The parts of r.z */
+                        template <Value V> void cg_precondition(Device device, const CgVectors<V>& cg, Stream stream);
+                        /* x += alpha p, p = M r + beta p; decides whether to go on, and reports */
+                        template <Value V> void cg_turn(Device device, const CgVectors<V>& cg, Stream stream);)

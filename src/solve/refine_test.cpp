@@ -67,8 +67,8 @@ TEST(Refine, StallsWhereF32IsNoHelp) {
   std::vector<Entry<double>> entries;
   for (Index i = 0; i < 30; ++i)
     for (Index j = 0; j < 30; ++j) entries.push_back({i, j, 1.0 / (1 + i + j)});
-  const Refined refined =
-      refine_for_known(to_csr(coo_of<double>(30, 30, entries)), {.rtol = 1e-15, .method = &gmres<float>}, Device::cpu());
+  const Refined refined = refine_for_known(to_csr(coo_of<double>(30, 30, entries)),
+                                           {.rtol = 1e-15, .method = &gmres<float>}, Device::cpu());
   EXPECT_FALSE(refined.report.converged());
   EXPECT_LE(refined.report.relative_residual, 1) << refined.report;
 }
@@ -95,7 +95,8 @@ TEST(Refine, RefusesWhatDoesNotFit) {
   const Plan<float> same = plan(generate<float>("gen:poisson2d:4")), other = plan(generate<float>("gen:poisson2d:3"));
   const std::vector<double> b(16, 1.0);
   std::vector<double> x(16);
-  const auto refuses = [&](const LinearOperator<float>& low, const RefineOptions& options, const std::string& sentence) {
+  const auto refuses = [&](const LinearOperator<float>& low, const RefineOptions& options,
+                           const std::string& sentence) {
     expect_error(ErrorCode::invalid_argument, {sentence},
                  [&] { refine(A, low, std::span<const double>(b), std::span<double>(x), options); });
   };

@@ -186,8 +186,9 @@ Command add_solve(CLI::App& tool) {
                      "field (default known)");
   parser->add_option("-o,--output", options->output, "write x to this file (Matrix Market array)")->type_name("FILE");
   parser
-      ->add_option("--method", options->method,
-                   fmt::format("{}, or auto, which goes by symmetry (default auto)", fmt::join(bench::method_names(), ", ")))
+      ->add_option(
+          "--method", options->method,
+          fmt::format("{}, or auto, which goes by symmetry (default auto)", fmt::join(bench::method_names(), ", ")))
       ->type_name("METHOD");
   parser
       ->add_option("--preconditioner", options->preconditioner,
