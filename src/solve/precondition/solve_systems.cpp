@@ -117,10 +117,9 @@ template <Value V>
 [[noreturn]] void refuse_row(const std::string& name, const Csr<V>& matrix, const Failure& failure) {
   const std::string sentence = wrong_entry_of(matrix, failure.row);
   if (!sentence.empty()) refuse(name, sentence);
-  refuse(name,
-         "row " + std::to_string(failure.row) +
-             " of the inverse would be 0: the row of the matrix and those it has entries for do not reach column " +
-             std::to_string(failure.row));
+  const std::string number = std::to_string(failure.row);
+  refuse(name, "row " + number + " of the inverse would be 0: none of the rows in its pattern has an entry in column " +
+                   number + "; permute the rows so that the diagonal has no zeros, or raise power");
 }
 
 }  // namespace
