@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// Methods and preconditioners by their names, for `weft solve` and `weft bench --solve`. A new one is a line in
+// Methods and preconditioners by their names, for `weft solve` and `weft bench --solve`. A new one is a line of
 // solvers.cpp.
 namespace weft::bench {
 
