@@ -50,7 +50,7 @@ class BenchSession {
   /// Throws as reading the matrix does; what fails in measuring is in the report.
   void run(const std::string& source);
 
-  /// A matrix of a folder that cannot be read is told and left out: one of hundreds must not end the run.
+  /// A matrix of a folder that cannot be read is reported and left out: one of hundreds must not end the run.
   void run_or_tell(const std::string& source);
 
   void print_summary() const;

@@ -11,7 +11,7 @@ namespace weft::app {
 struct SolveBenchOptions {
   ReadingOptions reading;
   std::vector<std::string> sources;
-  bool keep_going = false;  ///< a source that cannot be read, or is not square, is told and left out
+  bool keep_going = false;  ///< a source that cannot be read, or is not square, is reported and left out
   GivenParts parts;
   std::string device = "cpu";
   std::string json, csv, svg;

@@ -12,7 +12,7 @@ template <Value V>
 struct RightSides {
   io::Columns<V> b;
   Array<V> answer;               ///< of the only right side, where it is known; else empty
-  bool of_the_equation = false;  ///< the answer is that of the equation behind the matrix: the mesh's error is in it
+  bool of_the_equation = false;  ///< the answer is that of the equation, not of the matrix: the mesh's error is in it
 };
 
 /// `name` is "known" (A times a random x), "smooth" (A times an x that changes slowly from row to row, or over the mesh

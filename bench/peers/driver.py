@@ -28,7 +28,7 @@ class Solver:
         self.options = {"rtol" if "rtol" in names else "tol": task["rtol"], "atol": 0.0}
         self.options["maxiter"] = task["max_iterations"]
         if task["method"] == "gmres":
-            # It counts restarts there, and calls back after each iteration if told to.
+            # It counts restarts there, and calls back after each iteration if asked.
             self.options["restart"] = task["restart"]
             self.options["maxiter"] = -(-task["max_iterations"] // task["restart"])
             self.options["callback_type"] = "pr_norm"

@@ -34,7 +34,7 @@ inline bool asks_for(std::string_view wanted, std::string_view name) {
 }
 
 /// The peers that `wanted` names: "none", "all", or names and their prefixes separated by commas. Those that are not
-/// there are told in `missing`, one sentence each.
+/// there are reported in `missing`, one sentence each.
 template <class P>
 std::vector<std::unique_ptr<P>> select_peers(const std::vector<NamedLibrary<P>>& libraries, const std::string& wanted,
                                              std::vector<std::string>& missing) {

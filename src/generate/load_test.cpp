@@ -34,9 +34,9 @@ INSTANTIATE_TEST_SUITE_P(Fem, Loads,
                          ::testing::Values(Kind{Equation::poisson, Order::p1}, Kind{Equation::poisson, Order::p2},
                                            Kind{Equation::elasticity, Order::p1},
                                            Kind{Equation::elasticity, Order::p2}),
-                         [](const auto& info) {
-                           return std::string(info.param.equation == Equation::poisson ? "poisson" : "elasticity") +
-                                  (info.param.order == Order::p1 ? "_p1" : "_p2");
+                         [](const auto& param) {
+                           return std::string(param.param.equation == Equation::poisson ? "poisson" : "elasticity") +
+                                  (param.param.order == Order::p1 ? "_p1" : "_p2");
                          });
 
 /// Different in each direction and for each unknown.

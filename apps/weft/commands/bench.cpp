@@ -257,7 +257,7 @@ Command add_bench(CLI::App& tool) {
   parser
       ->add_option(
           "--svg", options->svg,
-          "draw the time over the number of nonzeros, a line a format, or with --solve the times as bars; - is "
+          "draw the time over the number of nonzeros, a line per format, or with --solve the times as bars; - is "
           "standard output")
       ->type_name("FILE");
   parser->add_flag("--solve", options->solve, "measure the time to the x with A x = b, set-up included");
@@ -273,6 +273,9 @@ Command add_bench(CLI::App& tool) {
       "Second table: stored bytes a nonzero, padding in percent of the nonzeros, set-up without bringing the matrix "
       "to\n"
       "the device, the number of products after which csr would have taken longer, and the parameters chosen.\n"
+      "With --solve: plan and precond. are the set-up, solve the median of whole solves from x = 0, total all of them; "
+      "the\n"
+      "residual is computed by the bench, and MISSED where it is more than twice --rtol.\n"
       "'weft report' makes a page of what --json wrote.\n\n"
       "Example:\n  weft bench gen:elasticity3d:16 gen:rmat:12 --seconds 0.1");
   return {parser, [options, parser] {
