@@ -9,13 +9,8 @@
 #include <string_view>
 #include <vector>
 
-<<<<<<< HEAD
 // Methods and preconditioners by their names, for `weft solve` and `weft bench --solve`. A new method is a line in
 // solvers.cpp; preconditioners are the library's list.
-=======
-// Methods and preconditioners by their names, for `weft solve` and `weft bench --solve`. A new one is a line of
-// solvers.cpp.
->>>>>>> bench
 namespace weft::bench {
 
 /// The method and the preconditioner that are used, and why.
