@@ -30,7 +30,7 @@ inline PetscErrorCode petsc_code(ErrorCode code) {
 }
 
 inline PetscErrorCode raise(PetscErrorCode code, const char* sentence, const std::source_location& place) {
-  return PetscError(PETSC_COMM_SELF, static_cast<int>(place.line()), place.function_name(), place.file_name(), code,
+  return PetscError(PETSC_COMM_SELF, static_cast<int>(place.line()), "weft", place.file_name(), code,
                     PETSC_ERROR_INITIAL, "Weft: %s", sentence);
 }
 

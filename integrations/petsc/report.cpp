@@ -93,10 +93,11 @@ PetscErrorCode print_reports() {
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   const ThreadShare& share = thread_share();
-  PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "Weft on rank %d of %d: %d thread%s (%s)\n", rank, ranks,
+  PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "Weft: rank %d of %d, %d thread%s (%s)\n", rank, ranks,
                                     share.threads, share.threads == 1 ? "" : "s", share.why.c_str()));
-  for (const std::string& line : lines) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "  %s\n", line.c_str()));
-  if (left_out > 0) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "  and %zu more\n", left_out));
+  for (const std::string& line : lines)
+    PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "Weft:   %s\n", line.c_str()));
+  if (left_out > 0) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "Weft:   and %zu more\n", left_out));
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
   lines.clear();
   left_out = 0;
