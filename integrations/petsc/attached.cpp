@@ -70,12 +70,14 @@ bool same_pattern(const AijArrays& a, const AijArrays& b) {
   return a.rows == b.rows && a.cols == b.cols && a.offsets == b.offsets && a.columns == b.columns;
 }
 
-PetscErrorCode read_settings_of(Mat matrix, const Attached& attached, Settings& settings) {
+PetscErrorCode read_settings_of(Mat matrix, Attached& attached, Settings& settings) {
   const char* prefix = nullptr;
   PetscFunctionBegin;
   PetscCall(MatGetOptionsPrefix(matrix, &prefix));
-  if (!prefix && !attached.prefix.empty()) prefix = attached.prefix.c_str();
-  PetscCall(read_settings(prefix, settings));
+  PetscCall(guarded([&] {
+    if (prefix) attached.prefix = prefix;  // else that of the matrix it is a block of, if any
+  }));
+  PetscCall(read_settings(attached.prefix.empty() ? nullptr : attached.prefix.c_str(), settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,7 +87,7 @@ void plan_anew(Attached& attached, const AijArrays& arrays, const Request& reque
   attached.why_not.clear();
   try {
     attached.planned.emplace(arrays, request);
-    attached.planning_seconds = attached.planned->info().planning_seconds;
+    attached.planning_seconds += attached.planned->info().planning_seconds;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::invalid_matrix) throw;
     attached.why_not = error.what();
@@ -120,6 +122,7 @@ PetscErrorCode take_pattern(Mat matrix, Attached& attached, const AijArrays& arr
   }
   attached.products = attached.updates = attached.products_since_update = 0;
   attached.hasty_updates = 0;
+  attached.note.clear();
   attached.update_seconds = attached.planning_seconds = 0;
   attached.arrays = arrays;
   if (arrays.nonzeros() < PetscMax(settings.small, 1)) {
@@ -159,6 +162,7 @@ PetscErrorCode take_values(Mat matrix, Attached& attached, const AijArrays& arra
   if (attached.planned && is_hasty(attached) && !attached.planned->transpose()) {
     PetscCall(read_settings_of(matrix, attached, settings));
     if (settings.format == "auto") {
+      PetscCall(guarded([&] { attached.note = "values change too often for another format"; }));
       PetscCall(plan_pattern(matrix, attached, arrays, {.format = "csr"}));
       PetscFunctionReturn(PETSC_SUCCESS);
     }

@@ -61,7 +61,7 @@ std::string describe(const Attached& attached) {
   const PlannedMatrix& planned = *attached.planned;
   text += ", " + with_noun(planned.info().nonzeros, "nonzero");
   if (planned.planned_rows() < arrays.rows) text += " in " + with_noun(planned.planned_rows(), "row");
-  text += ": " + storage(planned) + "; planned in " + in_words(attached.planning_seconds);
+  text += ": " + storage(planned) + (attached.note.empty() ? "" : ", " + attached.note) + "; planned in " + in_words(attached.planning_seconds);
   if (attached.products > 0) text += "; " + with_noun(attached.products, "product");
   if (attached.updates > 0)
     text += "; " + with_noun(attached.updates, "update") + " of values in " + in_words(attached.update_seconds);

@@ -11,11 +11,13 @@ namespace {
 #define PETSC_SUCCESS 0
 #endif
 
-/// 7-point Laplacian on n x n x n points, not symmetric, by rows of this rank; `rank_rows` is a rank's share or
-/// PETSC_DECIDE.
+/// 7-point Laplacian on n x n x n points, with a wind unless -symmetric; each rank sets its own rows.
 PetscErrorCode fill(Mat matrix, PetscInt n, PetscScalar scale) {
   PetscInt begin = 0, end = 0;
+  PetscBool symmetric = PETSC_FALSE;
   PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-symmetric", &symmetric, nullptr));
+  const PetscScalar wind = symmetric ? 0 : 0.25;
   PetscCall(MatGetOwnershipRange(matrix, &begin, &end));
   for (PetscInt row = begin; row < end; ++row) {
     const PetscInt x = row % n, y = row / n % n, z = row / n / n;
@@ -25,12 +27,12 @@ PetscErrorCode fill(Mat matrix, PetscInt n, PetscScalar scale) {
       return MatSetValue(matrix, row, i + n * (j + n * k), value * scale, INSERT_VALUES);
     };
     PetscCall(set(0, 0, 0, 6.5));
-    PetscCall(set(-1, 0, 0, -1.25));
-    PetscCall(set(1, 0, 0, -0.75));
+    PetscCall(set(-1, 0, 0, -1 - wind));
+    PetscCall(set(1, 0, 0, -1 + wind));
     PetscCall(set(0, -1, 0, -1));
     PetscCall(set(0, 1, 0, -1));
-    PetscCall(set(0, 0, -1, -1.5));
-    PetscCall(set(0, 0, 1, -0.5));
+    PetscCall(set(0, 0, -1, -1 - 2 * wind));
+    PetscCall(set(0, 0, 1, -1 + 2 * wind));
   }
   PetscCall(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
@@ -38,8 +40,11 @@ PetscErrorCode fill(Mat matrix, PetscInt n, PetscScalar scale) {
 }
 
 PetscErrorCode create(PetscInt local_rows, PetscInt n, Mat* matrix) {
+  std::array<char, 64> prefix{};
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_WORLD, matrix));
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-prefix", prefix.data(), prefix.size(), nullptr));
+  PetscCall(MatSetOptionsPrefix(*matrix, prefix.data()));
   PetscCall(MatSetSizes(*matrix, local_rows, local_rows, n * n * n, n * n * n));
   PetscCall(MatSetFromOptions(*matrix));
   PetscCall(MatSeqAIJSetPreallocation(*matrix, 7, nullptr));
@@ -414,6 +419,33 @@ PetscErrorCode same_bits(Setting& setting) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Prints what a solver that the options choose needs.
+PetscErrorCode solve(Setting& setting) {
+  KSP solver = nullptr;
+  Vec x = nullptr, b = nullptr;
+  PetscInt iterations = 0;
+  PetscReal residual = 0;
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(setting.matrix, &x, &b));
+  PetscCall(numbers(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &solver));
+  PetscCall(KSPSetOperators(solver, setting.matrix, setting.matrix));
+  PetscCall(KSPSetFromOptions(solver));
+  for (PetscInt i = 0; i < setting.repeat; ++i) {
+    PetscCall(KSPSolve(solver, b, x));
+    PetscCall(KSPGetIterationNumber(solver, &iterations));
+    PetscCall(KSPGetResidualNorm(solver, &residual));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations\n", iterations));
+    PetscCall(MatShift(setting.matrix, 0.5));
+  }
+  PetscCheck(residual < 1e-3, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "the residual is %g",
+             static_cast<double>(residual));
+  PetscCall(KSPDestroy(&solver));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A user's arrays whose rows are not sorted: PETSc without debugging takes them.
 PetscErrorCode unsorted_rows(Setting&) {
   Mat matrix = nullptr, sorted = nullptr;
@@ -485,6 +517,7 @@ constexpr Case cases[] = {{"products", products},
                           {"offspring", offspring},
                           {"dense", dense},
                           {"same-bits", same_bits},
+                          {"solve", solve},
                           {"unsorted-rows", unsorted_rows},
                           {"empty", empty},
                           {"one-rank-fails", one_rank_fails}};
