@@ -88,6 +88,8 @@ void plan_anew(Attached& attached, const AijArrays& arrays, const Request& reque
   try {
     attached.planned.emplace(arrays, request);
     attached.planning_seconds += attached.planned->info().planning_seconds;
+    // A format that was chosen before is named when the transposed matrix joins it.
+    if (std::string why = reasons(attached.planned->info()); !why.empty()) attached.note = std::move(why);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::invalid_matrix) throw;
     attached.why_not = error.what();

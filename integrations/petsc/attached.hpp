@@ -15,7 +15,7 @@ struct Attached {
 
   std::optional<PlannedMatrix> planned;  ///< empty: AIJ's own products are used
   std::string why_not;                   ///< the reason for that, in words
-  std::string note;                      ///< why it was planned as it is, where that was not `auto`'s choice
+  std::string note;                      ///< why it was planned as it is
   PetscObjectState pattern = -1;         ///< nonzero state that was planned
   PetscObjectState values = -1;          ///< object state whose values the plan has
   AijArrays arrays;                      ///< that were planned: other ones are another matrix

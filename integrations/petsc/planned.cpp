@@ -3,6 +3,7 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -27,13 +28,23 @@ std::span<const WeftOffset> as_offsets(const PetscInt* offsets, std::size_t coun
   return {reinterpret_cast<const WeftOffset*>(offsets), count};
 }
 
+/// PETSc's own columns, or the copy that was made of 64-bit ones.
+template <class Int>
+std::span<const Index> as_columns(const Int* columns, std::size_t count, const std::vector<Index>& narrow) {
+  if constexpr (sizeof(Int) == sizeof(Index))
+    return {columns, count};
+  else
+    return narrow;
+}
+
 }  // namespace
 
 PlannedMatrix::PlannedMatrix(const AijArrays& arrays, const Request& request) : arrays_(arrays), request_(request) {
   local(arrays.rows, "rows");
   local(arrays.cols, "columns");
   if constexpr (sizeof(PetscInt) != sizeof(Index))
-    narrow_columns_.assign(arrays.columns, arrays.columns + arrays.nonzeros());
+    std::transform(arrays.columns, arrays.columns + arrays.nonzeros(), std::back_inserter(narrow_columns_),
+                   [](PetscInt column) { return static_cast<Index>(column); });
   keep_filled_rows();
   plan_.emplace(make_plan(
       {.device = Device::cpu(), .format = request.format, .products = request.products, .transpose = request.transpose},
@@ -69,12 +80,7 @@ Plan<Scalar> PlannedMatrix::make_plan(const PlanOptions& options, Rows which) co
   const auto rows = static_cast<std::size_t>(all ? arrays_.rows : planned_rows());
   const auto nonzeros = static_cast<std::size_t>(arrays_.nonzeros());
   const auto offsets = as_offsets(all ? arrays_.offsets : filled_offsets_.data(), rows + 1);
-  const auto columns = [&]() -> std::span<const Index> {
-    if constexpr (sizeof(PetscInt) == sizeof(Index))
-      return {arrays_.columns, nonzeros};
-    else
-      return narrow_columns_;
-  }();
+  const std::span<const Index> columns = as_columns(arrays_.columns, nonzeros, narrow_columns_);
   return plan(csr_view(static_cast<Index>(rows), static_cast<Index>(arrays_.cols), offsets, columns, values()),
               options);
 }

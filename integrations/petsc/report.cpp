@@ -29,16 +29,6 @@ std::string with_noun(std::int64_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// Why `auto` took it, and what it timed besides.
-std::string reasons(const PlanInfo& info) {
-  std::string text;
-  for (const Candidate& candidate : info.candidates) {
-    if (candidate.verdict.starts_with("chosen")) text = ", " + candidate.verdict + text;
-    if (candidate.product_seconds > 0) text += "; " + candidate.format + " " + in_words(candidate.product_seconds);
-  }
-  return text + (info.remembered ? " (timed earlier)" : "");
-}
-
 std::string storage(const PlannedMatrix& planned) {
   const PlanInfo& info = planned.info();
   char bytes[32];
@@ -47,10 +37,19 @@ std::string storage(const PlannedMatrix& planned) {
       info.format + (info.details.empty() ? "" : " (" + info.details + ")") + ", " + bytes + " bytes per nonzero";
   if (planned.borrows_values()) text += ", on PETSc's own arrays";
   if (planned.transpose()) text += ", with the transposed matrix";
-  return text + reasons(info);
+  return text;
 }
 
 }  // namespace
+
+std::string reasons(const PlanInfo& info) {
+  std::string chosen, timed;
+  for (const Candidate& candidate : info.candidates) {
+    if (candidate.verdict.starts_with("chosen")) chosen = candidate.verdict;
+    if (candidate.product_seconds > 0) timed += "; " + candidate.format + " " + in_words(candidate.product_seconds);
+  }
+  return chosen + timed + (info.remembered ? " (timed earlier)" : "");
+}
 
 std::string describe(const Attached& attached) {
   const AijArrays& arrays = attached.arrays;
@@ -61,7 +60,8 @@ std::string describe(const Attached& attached) {
   const PlannedMatrix& planned = *attached.planned;
   text += ", " + with_noun(planned.info().nonzeros, "nonzero");
   if (planned.planned_rows() < arrays.rows) text += " in " + with_noun(planned.planned_rows(), "row");
-  text += ": " + storage(planned) + (attached.note.empty() ? "" : ", " + attached.note) + "; planned in " + in_words(attached.planning_seconds);
+  text += ": " + storage(planned) + (attached.note.empty() ? "" : ", " + attached.note) + "; planned in " +
+          in_words(attached.planning_seconds);
   if (attached.products > 0) text += "; " + with_noun(attached.products, "product");
   if (attached.updates > 0)
     text += "; " + with_noun(attached.updates, "update") + " of values in " + in_words(attached.update_seconds);

@@ -5,6 +5,9 @@
 
 namespace weft::petsc {
 
+/// Why `auto` chose what it did, and what it timed; empty for a named format.
+std::string reasons(const PlanInfo& info);
+
 /// One line about a plan: what the matrix is, how it is stored and why, what it cost and what it served for.
 std::string describe(const Attached& attached);
 

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import subprocess
+import tempfile
 
 import pytest
 
@@ -20,12 +21,19 @@ def plugin():
 
 
 @pytest.fixture(scope="session")
+def session_folder():
+    """Open MPI's, short enough for its sockets: two programs that start at once stumble over a common one."""
+    with tempfile.TemporaryDirectory(prefix="weft") as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
 def cases():
     return FOLDER / "tests/cases"
 
 
 @pytest.fixture
-def start(plugin, cases, tmp_path):
+def start(plugin, cases, session_folder, tmp_path):
     """start(ranks, *words, weft=True, env={}) runs a program, the cases if the first word is an option."""
 
     def run(ranks, *words, weft=True, env=None, binding="none"):
@@ -33,7 +41,7 @@ def start(plugin, cases, tmp_path):
         options = ["-dll_append", plugin] if weft else []
         command = ["mpirun", "--oversubscribe", "--bind-to", binding, "-n", ranks, *program, *words, *options]
         return subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=tmp_path, timeout=300,
-                              env={**os.environ, **MPI, "WEFT_CACHE": str(BUILD / "cache"), **(env or {})})
+                              env={**os.environ, **MPI, "WEFT_CACHE": str(BUILD / "cache"), "TMPDIR": session_folder, **(env or {})})
 
     return run
 
