@@ -25,7 +25,11 @@ PetscErrorCode destroy_attached(void* memory) {
   return PETSC_SUCCESS;
 }
 #if PETSC_VERSION_GE(3, 23, 0)
-PetscErrorCode destroy_attached_at(void** memory) { return destroy_attached(*memory); }
+/// Takes where the pointer is: a void** at first, a void* in later versions.
+template <class Place>
+PetscErrorCode destroy_attached_at(Place place) {
+  return destroy_attached(*static_cast<void**>(place));
+}
 #endif
 
 PetscErrorCode find(Mat matrix, Attached*& attached) {

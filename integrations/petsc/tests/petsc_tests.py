@@ -32,6 +32,7 @@ PROGRAMS = [*(f"mat/tests/ex{number}" for number in (2, 5, 18, 59, 123, 132, 172
             *(f"ksp/ksp/tutorials/ex{number}" for number in (2, 5, 7, 9, 54, 56))]
 TIME_LIMIT = 120
 RELATIVE, ABSOLUTE = 1e-6, 1e-10
+MARK = "<!-- table: petsc_tests.py --table -->\n"
 WRONG = ("DIFFERENT", "AIJ FAILS")
 AIJ_TYPES = {"aij", "seqaij", "mpiaij"}
 
@@ -283,7 +284,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plugin", type=pathlib.Path)
     parser.add_argument("programs", nargs="*", default=PROGRAMS)
-    parser.add_argument("--table", type=pathlib.Path, help="write the table there, as Markdown")
+    parser.add_argument("--table", type=pathlib.Path, help="write the table there, as Markdown; into a file with a mark for it, there")
     parser.add_argument("--jobs", type=int, default=2, help="variants at a time")
     options = parser.parse_intermixed_args()
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1",
@@ -298,7 +299,8 @@ def main():
         outcomes = list(pool.map(lambda variant: judge(variant, executables[variant.program], defined, plugin), every))
     text = table(outcomes)
     if options.table:
-        options.table.write_text(text)
+        before, mark, rest = (options.table.read_text() if options.table.exists() else "").partition(MARK)
+        options.table.write_text(before + mark + text + (rest[rest.index("<!-- end -->"):] if mark else ""))
     print(text.split("\n\n")[0])
     for outcome in outcomes:
         if outcome.status in WRONG:

@@ -1,9 +1,14 @@
 """The matrix types in programs that know nothing of Weft: tests/cases.cpp compares all products with AIJ's."""
+import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
+from conftest import MPI
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 SMALL = ["-mat_weft_small", "0"]
 TYPE = ["-mat_type", "aijweft", *SMALL]
@@ -136,11 +141,10 @@ def test_openmps_variable_lowers_the_number_of_threads_and_the_option_decides(su
 
 
 def test_only_public_headers_of_weft_are_included():
-    root = pathlib.Path(__file__).resolve().parents[3]
-    for path in [*(root / "integrations/petsc").glob("*.?pp"), *(root / "integrations/petsc/tests").glob("*.cpp")]:
+    for path in [*(ROOT / "integrations/petsc").glob("*.?pp"), *(ROOT / "integrations/petsc/tests").glob("*.cpp")]:
         for included in re.findall(r'#include [<"]([^">]+)[">]', path.read_text()):
-            ours = (path.parent / included).exists() or (root / "include" / included).exists()
-            assert ours or not (root / "src" / included).exists(), f"{path.name} includes {included}"
+            ours = (path.parent / included).exists() or (ROOT / "include" / included).exists()
+            assert ours or not (ROOT / "src" / included).exists(), f"{path.name} includes {included}"
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
@@ -153,3 +157,24 @@ def test_petsc4py_takes_the_type_by_its_name(succeed, plugin, ranks):
     text = succeed(ranks, python, program, *SMALL, "-mat_weft_view")
     assert ("seqaijweft" if ranks == 1 else "mpiaijweft") + ": right" in text
     assert "3600 x 3600" in text or "1800 x 1800" in text
+
+
+def test_the_pages_commands_run(plugin, cases, session_folder, tmp_path):
+    """Those of docs/petsc.md that need PETSc, with a program of ours and the plug-in where it was built."""
+    (tmp_path / "program").symlink_to(cases)
+    page = (ROOT / "docs/petsc.md").read_text()
+    blocks = [block for block in re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) if "libweft_petsc" in block]
+    assert len(blocks) == 2
+    for block in blocks:
+        script = block.replace("/usr/local/lib/libweft_petsc.so", str(plugin)).replace("mpirun ", "mpirun --oversubscribe ")
+        done = subprocess.run(["bash", "-euc", script + "./program -mat_type aij -mat_weft_view"], capture_output=True, text=True, cwd=tmp_path,
+                              env={**os.environ, **MPI, "TMPDIR": session_folder})
+        assert done.returncode == 0 and "products: right" in done.stdout, done.stdout + done.stderr
+        assert "Weft: rank 0 of" in done.stdout
+
+
+def test_the_pages_table_is_the_models():
+    page = (ROOT / "docs/petsc.md").read_text()
+    shown = re.search(r"<!-- model -->\n(.*?)<!-- end -->", page, re.DOTALL)[1]
+    model = ROOT / "integrations/petsc/bench/model.py"
+    assert subprocess.run([sys.executable, model], capture_output=True, text=True, check=True).stdout == shown
