@@ -119,6 +119,23 @@ PetscErrorCode require_type(Mat matrix, const char* seq, const char* mpi) {
 
 PetscErrorCode require_weft(Mat matrix) { return require_type(matrix, "seqaijweft", "mpiaijweft"); }
 
+/// The products are those that a new matrix of this type has.
+PetscErrorCode require_methods(Mat matrix, MatType type) {
+  Mat fresh = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &fresh));
+  PetscCall(MatSetSizes(fresh, PETSC_DECIDE, PETSC_DECIDE, 1, 1));
+  PetscCall(MatSetType(fresh, type));
+  for (const MatOperation operation : {MATOP_MULT, MATOP_MULT_ADD, MATOP_MULT_TRANSPOSE, MATOP_DESTROY}) {
+    std::array<void (*)(void), 2> methods{};
+    PetscCall(MatGetOperation(matrix, operation, &methods[0]));
+    PetscCall(MatGetOperation(fresh, operation, &methods[1]));
+    PetscCheck(methods[0] == methods[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "method %d is another one", operation);
+  }
+  PetscCall(MatDestroy(&fresh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 struct Setting {
   PetscInt n = 12;
   PetscInt repeat = 3;
@@ -309,6 +326,7 @@ PetscErrorCode conversions(Setting& setting) {
   PetscCall(MatConvert(back, MATAIJ, MAT_INPLACE_MATRIX, &back));
   PetscCall(require_type(back, MATSEQAIJ, MATMPIAIJ));
   PetscCall(compare(back));
+  PetscCall(require_methods(back, MATAIJ));
   PetscCall(MatConvert(back, "aijweft", MAT_INPLACE_MATRIX, &back));
   PetscCall(require_weft(back));
   PetscCall(compare(back));

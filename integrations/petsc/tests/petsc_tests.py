@@ -194,6 +194,12 @@ def run(executable, variant, args, extra):
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 
+def reason(printed):
+    """What a program that failed says about it."""
+    sentences = [line.split("ERROR: ")[-1] for line in printed.splitlines() if "ERROR: " in line and "---" not in line]
+    return " ".join(sentences[:2])[:160] or printed.strip()[-160:]
+
+
 def difference(expected, found):
     """The first line that differs, or None."""
     theirs, ours = expected.splitlines(), found.splitlines()
@@ -233,8 +239,7 @@ def judge(variant, executable, defined, plugin):
         return Outcome(variant, "does not apply", f"needs {lack}", 0)
     code, expected, _ = run(executable, variant, variant.args, "")
     if code != 0:
-        reason = next((line for line in expected.splitlines() if "ERROR: " in line and "---" not in line), expected.strip()[-100:])
-        return Outcome(variant, "AIJ FAILS", reason.split("ERROR: ")[-1][:90], 0)
+        return Outcome(variant, "AIJ FAILS", reason(expected), 0)
     plugged = f"-dll_append {shlex.quote(str(plugin))} -mat_weft_small 0 -mat_weft_view"
     ways = [("blocks", variant.args, f"{plugged} -mat_weft_format sell -mat_seqaij_type seqaijweft"), ("type", of_type(variant.args), plugged)]
     plans, ran = 0, []
@@ -242,7 +247,7 @@ def judge(variant, executable, defined, plugin):
         if args is None:
             continue
         code, found, planned = run(executable, variant, args, extra)
-        wrong = found.strip()[-300:] if code != 0 else difference(expected, found)
+        wrong = reason(found) if code != 0 else difference(expected, found)
         if wrong and code == 0 and rounding_decides(variant, expected, found):
             return Outcome(variant, "rounding", f"{way}: {wrong}", plans + planned)
         if wrong:
