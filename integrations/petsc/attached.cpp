@@ -90,7 +90,7 @@ void plan_anew(Attached& attached, const AijArrays& arrays, const Request& reque
   attached.planned.reset();
   attached.why_not.clear();
   try {
-    attached.planned.emplace(arrays, request);
+    attached.planned = std::make_unique<PlannedMatrix>(arrays, request);
     attached.planning_seconds += attached.planned->info().planning_seconds;
     // A format that was chosen before is named when the transposed matrix joins it.
     if (std::string why = reasons(attached.planned->info()); !why.empty()) attached.note = std::move(why);

@@ -1,5 +1,5 @@
 #pragma once
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "planned.hpp"
@@ -13,12 +13,12 @@ struct Attached {
   std::string role;    ///< "diagonal block", "off-diagonal block", or empty
   std::string prefix;  ///< of the distributed matrix that this is a block of
 
-  std::optional<PlannedMatrix> planned;  ///< empty: AIJ's own products are used
-  std::string why_not;                   ///< the reason for that, in words
-  std::string note;                      ///< why it was planned as it is
-  PetscObjectState pattern = -1;         ///< nonzero state that was planned
-  PetscObjectState values = -1;          ///< object state whose values the plan has
-  AijArrays arrays;                      ///< that were planned: other ones are another matrix
+  std::unique_ptr<PlannedMatrix> planned;  ///< empty: AIJ's own products are used
+  std::string why_not;                     ///< the reason for that, in words
+  std::string note;                        ///< why it was planned as it is
+  PetscObjectState pattern = -1;           ///< nonzero state that was planned
+  PetscObjectState values = -1;            ///< object state whose values the plan has
+  AijArrays arrays;                        ///< that were planned: other ones are another matrix
 
   std::int64_t products = 0;  ///< since the matrix was planned
   std::int64_t updates = 0;   ///< of values, since then

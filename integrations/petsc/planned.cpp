@@ -46,7 +46,7 @@ PlannedMatrix::PlannedMatrix(const AijArrays& arrays, const Request& request) : 
     std::transform(arrays.columns, arrays.columns + arrays.nonzeros(), std::back_inserter(narrow_columns_),
                    [](PetscInt column) { return static_cast<Index>(column); });
   keep_filled_rows();
-  plan_.emplace(make_plan(
+  plan_ = std::make_unique<Plan<Scalar>>(make_plan(
       {.device = Device::cpu(), .format = request.format, .products = request.products, .transpose = request.transpose},
       Rows::planned));
 }
@@ -121,7 +121,7 @@ void PlannedMatrix::multiply_on_gpu(int device, const Scalar* x, Scalar* y, bool
   const Device gpu = Device::gpu(device);
   if (!gpu_plan_ || gpu_plan_->device() != gpu) {
     // Of all rows: to scatter those with entries would need a kernel of our own.
-    gpu_plan_.emplace(make_plan({.device = gpu, .products = request_.products}, Rows::all));
+    gpu_plan_ = std::make_unique<Plan<Scalar>>(make_plan({.device = gpu, .products = request_.products}, Rows::all));
   }
   gpu_plan_->apply(1, DeviceSpan<const Scalar>(x, static_cast<std::size_t>(arrays_.cols), gpu), add ? 1 : 0,
                    DeviceSpan<Scalar>(y, static_cast<std::size_t>(arrays_.rows), gpu));

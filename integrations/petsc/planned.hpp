@@ -1,7 +1,7 @@
 #pragma once
 #include <weft/plan.hpp>
 
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,12 +75,12 @@ class PlannedMatrix {
 
   AijArrays arrays_;
   Request request_;
-  std::vector<Index> narrow_columns_;     // where PETSc's are 64-bit
-  std::vector<PetscInt> filled_rows_;     // empty: all are planned
-  std::vector<PetscInt> filled_offsets_;  // of these
-  std::vector<PetscScalar> filled_;       // a part of y, or of x for the transposed matrix
-  std::optional<Plan<PetscScalar>> plan_;
-  std::optional<Plan<PetscScalar>> gpu_plan_;
+  std::vector<Index> narrow_columns_;            // where PETSc's are 64-bit
+  std::vector<PetscInt> filled_rows_;            // empty: all are planned
+  std::vector<PetscInt> filled_offsets_;         // of these
+  std::vector<PetscScalar> filled_;              // a part of y, or of x for the transposed matrix
+  std::unique_ptr<Plan<PetscScalar>> plan_;      // never empty
+  std::unique_ptr<Plan<PetscScalar>> gpu_plan_;  // made by the first product there
 };
 
 }  // namespace weft::petsc
