@@ -104,14 +104,29 @@ PetscErrorCode multiply_add(Mat matrix, Vec x, Vec y, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode set_to_zero(Vec y) {
+  PetscScalar* values = nullptr;
+  PetscInt size = 0;
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(y, &size));
+  PetscCall(VecGetArrayWrite(y, &values));
+  PetscCall(PetscArrayzero(values, size));
+  PetscCall(VecRestoreArrayWrite(y, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// AIJ's own MatMultTranspose calls VecSet, which is collective over all ranks of y: those whose block is planned would
+/// not take part.
 PetscErrorCode multiply_transposed(Mat matrix, Vec x, Vec y) {
   Attached* attached = nullptr;
   PetscFunctionBegin;
   PetscCall(make_ready(matrix, true, attached));
-  if (attached->planned)
+  if (attached->planned) {
     PetscCall(multiply_planned(matrix, *attached, Op::transpose, x, nullptr, y));
-  else
-    PetscCall(seq().aijs<PetscErrorCode(Mat, Vec, Vec)>(MATOP_MULT_TRANSPOSE)(matrix, x, y));
+  } else {
+    PetscCall(set_to_zero(y));
+    PetscCall(seq().aijs<PetscErrorCode(Mat, Vec, Vec, Vec)>(MATOP_MULT_TRANSPOSE_ADD)(matrix, x, y, y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
