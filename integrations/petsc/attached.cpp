@@ -19,6 +19,10 @@ constexpr const char* key = "weft_attached";
 constexpr std::int64_t few_products = 5;
 constexpr int max_hasty_updates = 3;
 
+/// `auto` looks at a matrix for some tenths of a millisecond at least. With fewer nonzeros 100 products would not pay
+/// for that, whatever it found.
+constexpr std::int64_t min_nonzeros_to_choose = 100000;
+
 PetscErrorCode destroy_attached(void* memory) {
   const std::unique_ptr<Attached> attached(static_cast<Attached*>(memory));
   if (attached->planned || !attached->why_not.empty()) keep_report(*attached);
@@ -139,6 +143,11 @@ PetscErrorCode take_pattern(Mat matrix, Attached& attached, const AijArrays& arr
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(guarded([&] {
+    if (settings.format != "auto" || settings.products_given || arrays.nonzeros() >= min_nonzeros_to_choose) return;
+    settings.format = "csr";
+    attached.note = "too small to look for another format";
+  }));
   PetscCall(plan_pattern(matrix, attached, arrays,
                          {.format = settings.format,
                           .products = attached.expected > 0 ? attached.expected : settings.products,

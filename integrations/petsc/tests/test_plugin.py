@@ -39,7 +39,13 @@ def test_every_sequential_block_is_reached_without_the_programs_consent(succeed)
 
 def test_values_that_change_a_thousand_times_stay_on_petscs_own_array(succeed):
     text = succeed(1, "-case", "values-change-often", "-repeat", 1000, *TYPE, "-mat_weft_view")
-    assert "csr" in text and "on PETSc's own arrays" in text and "999 updates" in text
+    assert "csr" in text and "on PETSc's own arrays, too small to look for another format" in text and "999 updates" in text
+
+
+def test_another_format_is_left_when_values_keep_changing(succeed):
+    text = succeed(1, "-case", "values-change-often", "-n", 25, "-repeat", 50, *TYPE, "-mat_weft_products", 10000, "-mat_weft_view")
+    chosen = re.search(r"nonzeros: (\S+) .*", text)
+    assert chosen[1].startswith("csr") and ("values change too often" in text or "chosen: " in text)
 
 
 def test_values_that_change_a_thousand_times_are_converted_where_a_format_is_named(succeed):
@@ -49,8 +55,8 @@ def test_values_that_change_a_thousand_times_are_converted_where_a_format_is_nam
 
 
 def test_a_pattern_that_changes_is_planned_for_the_products_that_the_last_one_had(succeed):
-    text = succeed(1, "-case", "pattern-changes", "-repeat", 4, *TYPE, "-mat_weft_view")
-    assert text.count("matrix 1728 x 1728") >= 5  # one plan for each pattern
+    text = succeed(1, "-case", "pattern-changes", "-n", 25, "-repeat", 4, *TYPE, "-mat_weft_view")
+    assert text.count("matrix 15625 x 15625") >= 5  # one plan for each pattern
     assert "for so few products nothing else pays" in text
 
 
