@@ -1,5 +1,9 @@
 #include "seq.hpp"
 
+#if defined(WEFT_PETSC_CUDA)
+#include <petscdevice_cuda.h>
+#endif
+
 #include "attached.hpp"
 #include "events.hpp"
 #include "guarded.hpp"
@@ -30,7 +34,7 @@ Subtype& seq() {
 PetscErrorCode multiply_on_gpu(Attached& attached, Vec x, Vec z, bool add, bool& done) {
   PetscFunctionBegin;
   done = false;
-#if defined(PETSC_HAVE_CUDA)
+#if defined(WEFT_PETSC_CUDA)
   // Compiled where PETSc has CUDA; nobody has run it yet.
   const PetscScalar* in = nullptr;
   PetscScalar* out = nullptr;
