@@ -1,11 +1,12 @@
 import json
+import pathlib
 import re
 
 
 def test_report_stays_as_agreed(succeed, golden):
     text = succeed("doctor")
     # What depends on the machine, the build and the formats there are is left out.
-    text = re.sub(r"^(  (version|compiler|name|isa|driver|none|gpu\d+) +).*$", r"\1<text>", text, flags=re.MULTILINE)
+    text = re.sub(r"^(  (version|compiler|PETSc|name|isa|driver|none|gpu\d+) +).*$", r"\1<text>", text, flags=re.MULTILINE)
     text = re.sub(r"(yes|no): ", "<yes or no>: ", text)
     head, peers, formats = re.split(r"\n(?:Peers of weft bench|Formats)\n", text)
     head = re.sub(r"\nGPU\n.*", "\nGPU\n", head, flags=re.DOTALL)
@@ -25,6 +26,12 @@ def test_without_a_gpu_the_reason_is_told_and_nothing_fails(succeed):
         for name in [entry["name"], *entry["variants"]]:
             assert re.search(rf"^  {re.escape(name)} ", text, re.MULTILINE), name
     assert {"csr", "coo"} <= {entry["name"] for entry in report["formats"]}
+
+
+def test_the_petsc_plugin_is_found_where_it_was_built(succeed):
+    plugin = json.loads(succeed("doctor", "--json"))["petsc_plugin"]
+    assert plugin is None or pathlib.Path(plugin).name == "libweft_petsc.so" and pathlib.Path(plugin).exists()
+    assert (f"PETSc        yes: -dll_append {plugin}" if plugin else "PETSc        no: ") in succeed("doctor")
 
 
 def test_the_environment_chooses_the_instruction_set(succeed):

@@ -16,8 +16,8 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 RUN_BY_CI = re.compile(r"(make|git|\.ci/run|tools/|cmake|ctest|sudo|FUZZ_SECONDS=|STEPS=)")
 # Of the tools, the one that makes what a later command reads.
 RUN_HERE = re.compile(r"tools/count-instructions .*--record ")
-# Commands that need a GPU, a mesh of the reader's own, or many minutes.
-NEEDS_MORE = re.compile(r"--device gpu|fem:part\.msh|--suite ")
+# Commands that need a GPU, a mesh of the reader's own, many minutes, or PETSc (integrations/petsc/tests runs those).
+NEEDS_MORE = re.compile(r"--device gpu|fem:part\.msh|--suite |libweft_petsc")
 
 
 def blocks():

@@ -76,6 +76,15 @@ def test_nothing_of_the_build_is_named_in_what_was_installed(prefix):
         assert build not in text and str(ROOT) not in text, path
 
 
+def test_the_petsc_plugin_is_installed_beside_the_library_and_found_by_doctor(prefix, library_path):
+    plugin = prefix / "lib/libweft_petsc.so"
+    if not (pathlib.Path(os.environ["WEFT_BUILD"]) / "integrations/petsc/libweft_petsc.so").exists():
+        pytest.skip("this build has no PETSc plug-in")
+    assert "PetscDLLibraryRegister_weft_petsc" in run("nm", "-D", "--defined-only", plugin)
+    assert "not found" not in run("ldd", plugin)
+    assert f"-dll_append {plugin}" in run(prefix / "bin/weft", "doctor", env=library_path)
+
+
 def test_the_installed_tool_runs(prefix, library_path):
     assert VERSION in run(prefix / "bin/weft", "--version", env=library_path)
 

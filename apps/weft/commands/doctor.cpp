@@ -3,6 +3,7 @@
 #include <weft/runtime.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -92,6 +93,22 @@ std::string isa_environment() {
   return wanted ? wanted : "";
 }
 
+/// The PETSc plug-in that was built or installed with this tool; empty where there is none.
+std::string petsc_plugin() {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const char* place : {"../" WEFT_INSTALL_LIBDIR, "../integrations/petsc"}) {
+    const std::filesystem::path file = (folder / place / "libweft_petsc.so").lexically_normal();
+    if (std::filesystem::exists(file, ignored)) return file.string();
+  }
+  return "";
+}
+
+std::string petsc_text() {
+  const std::string file = petsc_plugin();
+  return file.empty() ? "no: matrix types of PETSc, built where PETSc is found" : "yes: -dll_append " + file;
+}
+
 std::string bandwidth_text(double bandwidth) {
   return bandwidth > 0 ? fmt::format("{:.1f} GB/s measured", bandwidth / 1e9) : "bandwidth not measured";
 }
@@ -110,6 +127,7 @@ std::string as_text(const bench::Machine& machine, const std::vector<MeasuredDev
   fact("version", machine.version);
   fact("compiler", fmt::format("{}, {}", machine.compiler, machine.build_type));
   for (const Piece& piece : pieces) fact(piece.name, fmt::format("{}: {}", piece.present ? "yes" : "no", piece.use));
+  fact("PETSc", petsc_text());
 
   text += "\nCPU\n";
   fact("name", machine.cpu);
@@ -148,6 +166,8 @@ std::string as_json(const bench::Machine& machine, const std::vector<MeasuredDev
   nlohmann::ordered_json json = {{"schema", 1}, {"machine", bench::to_json(machine)}};
   json["weft_isa"] = isa_environment();
   for (const Piece& piece : pieces) json["build"][piece.name] = piece.present;
+  const std::string plugin = petsc_plugin();
+  json["petsc_plugin"] = plugin.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(plugin);
   for (const MeasuredDevice& device : devices)
     json["devices"].push_back(
         {{"device", device.info.device.name()},

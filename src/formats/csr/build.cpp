@@ -64,6 +64,8 @@ class CpuOperator final : public CpuOperatorBase<V> {
         carries_(chunks_.size() * max_row_major_vectors) {}
 
   void update_values(std::span<const V> csr_values) override {
+    // The new numbers of a caller whose own array this is are in place already.
+    if (csr_values.data() == values_.data()) return;
     if (shares_values_) values_ = Array<V>(csr_values.size());
     shares_values_ = false;
     copy_values(csr_values, values_.data());

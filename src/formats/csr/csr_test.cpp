@@ -36,6 +36,20 @@ TEST(CsrFormat, EmptyRowsKeepBetaTimesY) {
   EXPECT_EQ(y, (std::vector<double>{1, 1.5, 2}));
 }
 
+TEST(CsrFormat, NewNumbersInTheCallersOwnArrayAreNotCopied) {
+  const std::vector<std::int32_t> offsets{0, 2, 3};
+  const std::vector<Index> columns{0, 1, 1};
+  std::vector<double> values{1, 2, 3}, x{1, 10}, y(2);
+  auto p = plan(csr_view(2, 2, offsets, columns, values), {.device = Device::cpu(), .format = "csr"});
+  values = {4, 5, 6};
+  p.update_values(values);
+  p.apply(x, y);
+  EXPECT_EQ(y, (std::vector<double>{54, 60}));
+  values[2] = 7;  // seen without an update: the plan still multiplies with the caller's array
+  p.apply(x, y);
+  EXPECT_EQ(y, (std::vector<double>{54, 70}));
+}
+
 void expect_valid(const Array<csr::Chunk>& chunks, Index rows, const Array<Offset>& offsets) {
   EXPECT_EQ(chunks[0].row, 0);
   EXPECT_EQ(chunks[0].entry, 0);
