@@ -68,7 +68,7 @@ struct BlockJacobiOptions {
   int block = 0;
   std::vector<Index> sizes = {};          ///< the sizes of all blocks, if they differ; `block` then means nothing
   std::optional<Device> device = {};      ///< where it is applied; none: where the matrix is
-  std::string format = {};                ///< as PlanOptions::format; empty: bro-sell, or csr where that refuses
+  std::string format = {};                ///< as PlanOptions::format; empty: as in SparseInverseOptions
   static constexpr int max_block = 1024;  ///< of `block` and `sizes`
 };
 
@@ -93,7 +93,8 @@ struct SparseInverseOptions {
   /// matrix and vectors are well within the range of f32: matrices and right sides from 1e-20 to 1e20, say.
   bool single = false;
   std::optional<Device> device = {};  ///< where it is applied; none: where the matrix is
-  std::string format = {};            ///< as PlanOptions::format; empty: bro-sell, or csr where that refuses
+  /// As PlanOptions::format. Empty: bro-sell, on a CPU sell where there are no blocks, and csr where these refuse.
+  std::string format = {};
   Progress progress = {};
 };
 
