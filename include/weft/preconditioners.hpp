@@ -68,7 +68,7 @@ struct BlockJacobiOptions {
   int block = 0;
   std::vector<Index> sizes = {};          ///< the sizes of all blocks, if they differ; `block` then means nothing
   std::optional<Device> device = {};      ///< where it is applied; none: where the matrix is
-  std::string format = {};                ///< as PlanOptions::format; empty: bro-sell, or csr where that refuses
+  std::string format = {};                ///< as PlanOptions::format; empty: as in SparseInverseOptions
   static constexpr int max_block = 1024;  ///< of `block` and `sizes`
 };
 
@@ -89,11 +89,12 @@ struct SparseInverseOptions {
   double drop = 0.05;        ///< 0 to 1; 0 keeps all
   int block = 0;             ///< unknowns of a node, 1 to 64; 0: the matrix's own (Structure::block_size)
   Index max_unknowns = 256;  ///< the largest dense system, 1 to 4096
-  /// Stored and multiplied in f32, to vectors of f64: half the bytes, and hardly ever another iteration. Only while the
-  /// vectors are in the range of f32: right sides from 1e-20 to 1e30, say.
+  /// Stored and multiplied in f32, to vectors of f64: half the bytes, and hardly ever another iteration. Only while
+  /// matrix and vectors are well within the range of f32: matrices and right sides from 1e-20 to 1e20, say.
   bool single = false;
   std::optional<Device> device = {};  ///< where it is applied; none: where the matrix is
-  std::string format = {};            ///< as PlanOptions::format; empty: bro-sell, or csr where that refuses
+  /// As PlanOptions::format. Empty: bro-sell, on a CPU sell where there are no blocks, and csr where these refuse.
+  std::string format = {};
   Progress progress = {};
 };
 

@@ -40,6 +40,12 @@ std::string describe_sizes(const std::vector<Index>& sizes) {
                                : blocks + std::to_string(*smallest) + " to " + std::to_string(*largest) + " rows";
 }
 
+/// Whether they can be the blocks of a format.
+bool is_uniform(const std::vector<Index>& sizes) {
+  return !sizes.empty() && sizes[0] > 1 &&
+         std::all_of(sizes.begin(), sizes.end(), [&](Index size) { return size == sizes[0]; });
+}
+
 template <Value V>
 class BlockJacobi final : public Base<V> {
  public:
@@ -48,7 +54,7 @@ class BlockJacobi final : public Base<V> {
     const Stopwatch timer;
     pattern_ = diagonal_blocks(sizes);
     const Csr<V> inverse{A.rows(), A.rows(), pattern_.offsets, pattern_.columns, solve(A.host())};
-    plan_ = plan_inverse<V>(inverse, device, format);
+    plan_ = plan_inverse<V>(inverse, device, is_uniform(sizes), format);
     this->info_.details = describe_sizes(sizes);
     this->info_.nonzeros = pattern_.nonzeros();
     this->info_.bytes = plan_->info().bytes;

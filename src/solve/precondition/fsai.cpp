@@ -28,15 +28,15 @@ class Fsai final : public Base<V> {
     if (device.is_cpu()) {
       solve_factor_inverse(A.host(), pattern_, shape.values.data(), options.progress);
       const Csr<R> transposed = transpose(shape, &positions_);
-      lower_ = plan_inverse<R>(shape, device, options.format);
-      upper_ = plan_inverse<R>(transposed, device, options.format);
+      lower_ = plan_inverse<R>(shape, device, rules.block > 1, options.format);
+      upper_ = plan_inverse<R>(transposed, device, rules.block > 1, options.format);
     } else {
       const Csr<R> transposed = transpose(shape, &positions_);
       on_device_ = std::make_unique<DeviceFactor<V, R>>(device, pattern_, transposed, positions_);
       positions_ = {};
       on_device_->solve(A, pattern_);
-      lower_ = plan_inverse<R>(on_device_->lower(), device, options.format);
-      upper_ = plan_inverse<R>(on_device_->upper(), device, options.format);
+      lower_ = plan_inverse<R>(on_device_->lower(), device, rules.block > 1, options.format);
+      upper_ = plan_inverse<R>(on_device_->upper(), device, rules.block > 1, options.format);
     }
     stored_vectors_ = StoredVectors<V, R>(device, static_cast<std::size_t>(A.rows()));
     between_ = Vector<R>(device, static_cast<std::size_t>(A.rows()));

@@ -24,7 +24,7 @@ class SparseInverse final : public Base<V> {
     pattern_ = find_pattern(A.host(), rules, options.progress);
     plain_details_ = describe(rules, pattern_) + stored_as<V, R>();
     const Csr<R> inverse{A.rows(), A.rows(), pattern_.offsets, pattern_.columns, solve(A.host(), options.progress)};
-    plan_ = plan_inverse<R>(inverse, device, options.format);
+    plan_ = plan_inverse<R>(inverse, device, rules.block > 1, options.format);
     stored_vectors_ = StoredVectors<V, R>(device, static_cast<std::size_t>(A.rows()));
     this->info_.nonzeros = pattern_.nonzeros();
     this->info_.bytes = plan_->info().bytes;
