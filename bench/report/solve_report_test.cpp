@@ -64,7 +64,8 @@ TEST(SolveReport, TablesSayWhoIsSoonestAndWhoMissed) {
   const SolveBenchReport report = example();
   const std::string text = tables_of(report.cases[0], true);
   EXPECT_THAT(text, HasSubstr("a&b.mtx: 10 x 10, 28 nonzeros, f32; until |b - A x| is 1e-08 |b|"));
-  EXPECT_THAT(text, HasSubstr("Soonest: auto cg+jacobi, 1.38 s."));
+  EXPECT_THAT(
+      text, HasSubstr("Soonest: auto cg+jacobi, 1.38 s; the soonest peer, petsc cg+jacobi, takes 1.82 times as long."));
   EXPECT_THAT(text, HasSubstr("infinite MISSED"));
   EXPECT_THAT(text, HasSubstr("Not within the tolerance: petsc cg+icc (not finite)."));
   EXPECT_THAT(text, HasSubstr("ell      cg+jacobi: too much, really"));

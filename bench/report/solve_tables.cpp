@@ -50,6 +50,16 @@ std::string times(const SolveCase& one, bool with_peers) {
 
 std::string entrant(const SolveMeasurement& m) { return m.name + " " + m.solver(); }
 
+/// How much longer the soonest of the other side takes: of the peers where ours is first, of ours where a peer is.
+std::string other_side(const SolveCase& one, const SolveMeasurement& first) {
+  const SolveMeasurement* other = nullptr;
+  for (const SolveMeasurement& m : one.measurements)
+    if (m.counts() && m.peer != first.peer && (!other || m.total_seconds() < other->total_seconds())) other = &m;
+  if (!other || !(first.total_seconds() > 0)) return {};
+  return fmt::format("; the soonest {}, {}, takes {:.2f} times as long", other->peer ? "peer" : "of ours",
+                     entrant(*other), other->total_seconds() / first.total_seconds());
+}
+
 /// Who is there first, and what did not get there.
 std::string verdict(const SolveCase& one) {
   const SolveMeasurement* first = nullptr;
@@ -63,8 +73,9 @@ std::string verdict(const SolveCase& one) {
     if (m.measured() && !m.reached) append(stopped, fmt::format("{} ({})", entrant(m), m.status));
   }
   if (first) {
-    text += "\n" + paragraph(fmt::format("Soonest: {}, {}{}.", entrant(*first), seconds_text(first->total_seconds()),
-                                         tied.empty() ? "" : fmt::format("; within {} of it: {}", tie_text, tied)));
+    text += "\n" + paragraph(fmt::format("Soonest: {}, {}{}{}.", entrant(*first), seconds_text(first->total_seconds()),
+                                         tied.empty() ? "" : fmt::format("; within {} of it: {}", tie_text, tied),
+                                         other_side(one, *first)));
   }
   if (!stopped.empty()) text += "\n" + paragraph("Not within the tolerance: " + stopped + ".");
   if (!changing.empty()) text += paragraph("Not the same bits every time: " + changing + ".");
