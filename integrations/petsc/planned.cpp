@@ -12,6 +12,9 @@ namespace {
 
 using Scalar = PetscScalar;
 
+// Dense columns are put side by side, so that one pass over the matrix serves several. Fewer are not worth the copies.
+constexpr std::size_t min_together = 3, max_together = 8;
+
 /// With 64-bit PetscInt the rows and columns of one rank must still fit Weft's 32 bits; nonzeros need not.
 Index local(PetscInt count, const char* what) {
   if (static_cast<std::int64_t>(count) > std::numeric_limits<Index>::max())
@@ -103,18 +106,32 @@ void PlannedMatrix::multiply_transposed(const Scalar* x, Scalar* y, bool add) {
 }
 
 void PlannedMatrix::multiply_several(Columns<const Scalar> x, Columns<Scalar> y) {
-  const auto rows = static_cast<std::size_t>(arrays_.rows), cols = static_cast<std::size_t>(arrays_.cols);
-  if (x.count < 1) return;
-  if (!filled_offsets_.empty()) {
-    for (std::size_t j = 0; j < static_cast<std::size_t>(x.count); ++j)
-      multiply(x.data + j * x.stride, y.data + j * y.stride, false);
-    return;
+  const auto columns = static_cast<std::size_t>(x.count);
+  for (std::size_t first = 0; first < columns;) {
+    const Columns<const Scalar> in{x.data + first * x.stride, 1, x.stride};
+    const Columns<Scalar> out{y.data + first * y.stride, 1, y.stride};
+    std::size_t count = std::min(columns - first, max_together);
+    if (count < min_together || !filled_offsets_.empty()) {
+      count = 1;
+      multiply(in.data, out.data, false);
+    } else {
+      multiply_together(static_cast<int>(count), in, out);
+    }
+    first += count;
   }
-  const auto length = [](std::size_t stride, int count, std::size_t column) {
-    return stride * static_cast<std::size_t>(count - 1) + column;
-  };
-  plan_->apply(Op::none, 1, Vectors<const Scalar>{{x.data, length(x.stride, x.count, cols)}, x.count, x.stride}, 0,
-               Vectors<Scalar>{{y.data, length(y.stride, y.count, rows)}, y.count, y.stride});
+}
+
+void PlannedMatrix::multiply_together(int count, Columns<const Scalar> x, Columns<Scalar> y) {
+  const auto rows = static_cast<std::size_t>(arrays_.rows), cols = static_cast<std::size_t>(arrays_.cols);
+  const auto together = static_cast<std::size_t>(count);
+  packed_x_.resize(cols * together);
+  packed_y_.resize(rows * together);
+  for (std::size_t i = 0; i < cols; ++i)
+    for (std::size_t j = 0; j < together; ++j) packed_x_[i * together + j] = x.data[i + j * x.stride];
+  plan_->apply(Op::none, 1, Vectors<const Scalar>{packed_x_, count, together, Layout::row_major}, 0,
+               Vectors<Scalar>{packed_y_, count, together, Layout::row_major});
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < together; ++j) y.data[i + j * y.stride] = packed_y_[i * together + j];
 }
 
 void PlannedMatrix::multiply_on_gpu(int device, const Scalar* x, Scalar* y, bool add) {

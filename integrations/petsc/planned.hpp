@@ -49,7 +49,7 @@ class PlannedMatrix {
   void multiply(const PetscScalar* x, PetscScalar* y, bool add);
   /// y = A^T x, or y += A^T x; the request was with .transpose.
   void multiply_transposed(const PetscScalar* x, PetscScalar* y, bool add);
-  /// Y = A X, column by column of both.
+  /// Y = A X. Throws std::bad_alloc where there is no memory for copies of eight columns of both.
   void multiply_several(Columns<const PetscScalar> x, Columns<PetscScalar> y);
 
   /// y = A x, or y += A x, with vectors in the memory of GPU `device`, where the matrix is then held too. Done when it
@@ -69,15 +69,18 @@ class PlannedMatrix {
 
  private:
   void keep_filled_rows();
+  void multiply_together(int count, Columns<const PetscScalar> x, Columns<PetscScalar> y);
   enum class Rows { planned, all };
   Plan<PetscScalar> make_plan(const PlanOptions& options, Rows which) const;
   std::span<const PetscScalar> values() const;
 
   AijArrays arrays_;
   Request request_;
-  std::vector<Index> narrow_columns_;            // where PETSc's are 64-bit
-  std::vector<PetscInt> filled_rows_;            // empty: all are planned
-  std::vector<PetscInt> filled_offsets_;         // of these
+  std::vector<Index> narrow_columns_;     // where PETSc's are 64-bit
+  std::vector<PetscInt> filled_rows_;     // empty: all are planned
+  std::vector<PetscInt> filled_offsets_;  // of these
+  std::vector<PetscScalar> packed_x_;     // some dense columns, row by row
+  std::vector<PetscScalar> packed_y_;
   std::vector<PetscScalar> filled_;              // a part of y, or of x for the transposed matrix
   std::unique_ptr<Plan<PetscScalar>> plan_;      // never empty
   std::unique_ptr<Plan<PetscScalar>> gpu_plan_;  // made by the first product there
