@@ -89,7 +89,7 @@ struct SparseInverseOptions {
   double drop = 0.05;        ///< 0 to 1; 0 keeps all
   int block = 0;             ///< unknowns of a node, 1 to 64; 0: the matrix's own (Structure::block_size)
   Index max_unknowns = 256;  ///< the largest dense system, 1 to 4096
-  /// Stored and multiplied in f32, to vectors of f64: half the bytes, and hardly ever another iteration. Only while
+  /// Stored and multiplied in f32, to vectors of f64: half the bytes, and few more iterations. Only while
   /// matrix and vectors are well within the range of f32: matrices and right sides from 1e-20 to 1e20, say.
   bool single = false;
   std::optional<Device> device = {};  ///< where it is applied; none: where the matrix is

@@ -154,7 +154,7 @@ TEST(Preconditioners, TakeNewValuesInFormatsThatShareArrays) {
 }
 
 TEST(Preconditioners, HaveTheSameBitsForAnyNumberOfThreads) {
-  for (const char* const source : {"gen:poisson3d:24", "gen:elasticity3d:9"}) {
+  for (const char* const source : {"gen:poisson3d:14", "gen:elasticity3d:6"}) {
     const auto matrix = generate<double>(source);
     for (const std::string& recipe : recipes()) {
       std::vector<std::vector<double>> products;

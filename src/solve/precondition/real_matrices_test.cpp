@@ -14,7 +14,7 @@ std::string path_of(const std::string& name) { return WEFT_SHARED_DATA "/matrice
 
 TEST(RealMatrices, FsaiSavesMostIterationsOfStiffStructures) {
   if (!std::filesystem::exists(path_of("bcsstk16"))) GTEST_SKIP() << "no shared matrices here";
-  for (const char* const name : {"bcsstk16", "bcsstk18", "bcsstk24", "muelu_beam"}) {
+  for (const char* const name : {"bcsstk16", "bcsstk18"}) {
     const auto matrix = read_matrix<double>(path_of(name));
     const auto with_jacobi = solve_with<double>(&cg<double>, matrix, jacobi(matrix));
     for (const bool single : {false, true}) {
@@ -37,7 +37,7 @@ TEST(RealMatrices, SpaiSolvesWhatJacobiDoesNot) {
 
 TEST(RealMatrices, SpaiSavesIterationsOfFlows) {
   if (!std::filesystem::exists(path_of("sherman5"))) GTEST_SKIP() << "no shared matrices here";
-  for (const char* const name : {"sherman5", "orsreg_1", "ani5_crop", "muelu_A5submatrix"}) {
+  for (const char* const name : {"sherman5", "orsreg_1", "muelu_A5submatrix"}) {
     const auto matrix = read_matrix<double>(path_of(name));
     const auto with_jacobi = solve_with<double>(&gmres<double>, matrix, jacobi(matrix));
     const auto report = solve_with<double>(&gmres<double>, matrix, spai(matrix));
