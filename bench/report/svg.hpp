@@ -145,7 +145,7 @@ struct Scale {
       }
       return result;
     }
-    const double decades = std::log10(high / low);
+    const double decades = std::log10(high) - std::log10(low);  // the quotient may be infinite
     if (!std::isfinite(decades)) return result;
     const int stride = std::max(1, static_cast<int>(std::ceil(decades / wanted)));
     for (double e = std::floor(std::log10(low)); e <= std::log10(high) + slack; e += stride)
