@@ -36,7 +36,7 @@ struct Range {
   /// A logarithmic axis with some room and at least two ticks.
   svg::Scale logarithmic(double from, double to) const {
     svg::Scale scale{low / 1.15, high * 1.15, from, to, true};
-    while (scale.ticks(6).size() < 2) {
+    for (int i = 0; i < 40 && scale.ticks(6).size() < 2; ++i) {
       scale.low /= 1.2;
       scale.high *= 1.2;
     }

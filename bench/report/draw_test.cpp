@@ -201,5 +201,17 @@ TEST(Numbers, AreShortAndIndependentOfTheLocale) {
   EXPECT_EQ(padding_text(123'456'000, 100), "1,234,560x");
 }
 
+TEST(Scale, TicksEndWhateverTheRange) {
+  // A result file may hold any numbers: a range smaller than the numbers can tell apart, or none at all.
+  const std::pair<double, double> ranges[] = {{1e18, 1e18 + 256}, {5, 5},           {0, 0},
+                                              {-1e300, 1e300},    {1e-320, 1e-319}, {1e-310, 1e3}};
+  for (const auto& [low, high] : ranges)
+    for (const bool logarithmic : {false, true})
+      EXPECT_LE((svg::Scale{low, high, 0, 100, logarithmic}.ticks(6).size()), 40U) << low << " " << high;
+  EXPECT_GE((svg::Scale{1e-310, 1e3, 0, 100, true}.ticks(6).size()), 2U);
+  EXPECT_EQ((svg::Scale{0, 10, 0, 100}.ticks(5).size()), 6U);
+  EXPECT_EQ((svg::Scale{1, 1000, 0, 100, true}.ticks(5).size()), 4U);
+}
+
 }  // namespace
 }  // namespace weft::bench

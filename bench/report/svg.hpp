@@ -136,11 +136,17 @@ struct Scale {
           break;
         }
       if (whole) step = std::max(step, 1.0);
-      for (double i = std::ceil(low / step - slack); i * step <= high + slack * step; ++i)
-        result.push_back({i * step, compact(i * step)});
+      // Counted, so that it ends where a step is too small to change a number of this size.
+      const double first = std::ceil(low / step - slack);
+      for (int i = 0; i <= 4 * wanted; ++i) {
+        const double value = (first + i) * step;
+        if (!(value <= high + slack * step) || (!result.empty() && value <= result.back().value)) break;
+        result.push_back({value, compact(value)});
+      }
       return result;
     }
-    const double decades = std::log10(high / low);
+    const double decades = std::log10(high) - std::log10(low);  // the quotient may be infinite
+    if (!std::isfinite(decades)) return result;
     const int stride = std::max(1, static_cast<int>(std::ceil(decades / wanted)));
     for (double e = std::floor(std::log10(low)); e <= std::log10(high) + slack; e += stride)
       for (double factor : {1.0, 2.0, 5.0}) {

@@ -93,7 +93,8 @@ def declared(marked):
     """What the public headers promise: names of functions, and of classes, marked with WEFT_API."""
     functions, classes = set(), set()
     for header in sorted((ROOT / "include/weft").glob("*.hpp")):
-        text = re.sub(r"//[^\n]*|#define[^\n]*", "", header.read_text())
+        text = re.sub(r"//[^\n]*|#define(?:[^\n]*\\\n)*[^\n]*", "", header.read_text())
+        functions |= set(re.findall(r"^WEFT_SOLVER\((\w+)\)", text, re.MULTILINE))
         classes |= set(re.findall(r"\b(?:class|struct) WEFT_API (\w+)", text))
         functions |= set(re.findall(r"WEFT_API [^;{]*?(\boperator<<|\w+)\(", text))
     return functions - classes if marked == "functions" else classes
