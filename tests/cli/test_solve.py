@@ -230,5 +230,5 @@ def test_refusals_say_what_is_expected(refuse, tmp_path):
     assert "--json and --svg" in refuse(2, "solve", "a.mtx", "--svg", "-", "--json")
     assert "bicgstab" in refuse(2, "solve", "a.mtx", "--method", "lu")
     assert "jacobi" in refuse(2, "solve", "a.mtx", "--preconditioner", "ilu")
-    for arguments in (["--rtol", "-1"], ["--rtol", "nan"], ["--max-iterations", "0"], ["--restart", "0"]):
+    for arguments in (["--products", "0"], ["--rtol", "-1"], ["--rtol", "nan"], ["--max-iterations", "0"], ["--restart", "0"]):
         refuse(2, "solve", "a.mtx", *arguments)

@@ -34,6 +34,7 @@ struct SolveCommandOptions {
   double rtol = 1e-5;
   double atol = 0;
   std::int64_t max_iterations = 0;
+  std::int64_t products = 1000;
   int restart = 30;
   bool json = false;
 };
@@ -90,7 +91,9 @@ class Solver {
  private:
   Plan<V> make_plan(const Csr<V>& matrix, Device device) const {
     ProgressBar bar("planning");
-    return plan(matrix, {.device = device, .format = options_.format, .progress = bar.callback()});
+    return plan(
+        matrix,
+        {.device = device, .format = options_.format, .products = options_.products, .progress = bar.callback()});
   }
 
   /// For the progress only; 1 where b is 0.
@@ -213,6 +216,11 @@ Command add_solve(CLI::App& tool) {
       ->add_option("--format", options->format,
                    "storage format of A; see 'weft doctor' (default auto: the soonest done)")
       ->type_name("FORMAT");
+  parser
+      ->add_option("--products", options->products,
+                   "how many products are to come, of all right sides: what auto plans for (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}));
   parser->add_option("--device", options->device, "cpu, gpu, gpuN or emulator (default cpu)")->type_name("DEVICE");
   parser->add_flag("--json", options->json, "print the result as JSON, with the residual after each iteration");
   parser
