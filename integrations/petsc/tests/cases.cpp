@@ -95,6 +95,10 @@ PetscErrorCode compare(Mat matrix) {
     for (std::size_t i = 0; i < 2; ++i)
       PetscCall(transposed ? MatMultTransposeAdd(both[i], x, y, results[i]) : MatMultAdd(both[i], x, y, results[i]));
     PetscCall(require_close(ours, theirs, transposed ? "MatMultTransposeAdd" : "MatMultAdd"));
+    if (transposed) {
+      for (std::size_t i = 0; i < 2; ++i) PetscCall(MatMultHermitianTranspose(both[i], x, results[i]));
+      PetscCall(require_close(ours, theirs, "MatMultHermitianTranspose"));
+    }
     for (std::size_t i = 0; i < 2; ++i) {
       PetscCall(VecCopy(y, results[i]));
       PetscCall(transposed ? MatMultTransposeAdd(both[i], x, results[i], results[i])
