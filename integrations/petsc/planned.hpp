@@ -24,7 +24,7 @@ struct AijArrays {
 /// How a matrix is to be planned.
 struct Request {
   std::string format = "auto";
-  std::int64_t products = 100;
+  std::int64_t products = 250;
   bool transpose = false;
 };
 

@@ -9,7 +9,7 @@ namespace weft::petsc {
 /// What -mat_weft_... options say of one matrix.
 struct Settings {
   std::string format = "auto";  ///< -mat_weft_format
-  std::int64_t products = 100;  ///< -mat_weft_products
+  std::int64_t products = 250;  ///< -mat_weft_products
   bool products_given = false;  ///< nobody guesses then
   std::int64_t small = 10000;   ///< -mat_weft_small
 };
