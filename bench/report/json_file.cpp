@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace weft::bench {
 namespace {
@@ -55,6 +56,29 @@ std::string read_text(const std::string& path, const std::string& kind) {
     throw Error(ErrorCode::io, fmt::format("{}: cannot be read, expected a file with {}", path, kind));
   text.resize(used);
   return text;
+}
+
+std::string text_of_results(const nlohmann::ordered_json& all) {
+  using Json = nlohmann::ordered_json;
+  const auto written = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  const auto field = [&](const std::string& key, const Json& value) {
+    return fmt::format("{}: {}", Json(key).dump(), written(value));
+  };
+  std::string text = "{\n";
+  for (const auto& [key, value] : all.items())
+    if (key != "cases") text += field(key, value) + ",\n";
+  text += "\"cases\": [";
+  std::string before_case = "\n";
+  for (const Json& one : all["cases"]) {
+    text += std::exchange(before_case, ",\n") + "{";
+    for (const auto& [key, value] : one.items())
+      if (key != "measurements") text += field(key, value) + ",\n ";
+    text += "\"measurements\": [";
+    std::string before = "\n  ";
+    for (const Json& m : one["measurements"]) text += std::exchange(before, ",\n  ") + written(m);
+    text += "]}";
+  }
+  return text + "]\n}\n";
 }
 
 }  // namespace weft::bench

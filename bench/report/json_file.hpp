@@ -1,4 +1,5 @@
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,8 @@ std::string read_text(const std::string& path, const std::string& kind);
 /// Text as JSON; `name` is used in sentences as the file's name. Throws Error(parse) when it is not JSON, or has more
 /// values or levels than anybody measures.
 Place::Json parse_json(std::string_view text, const std::string& name, const std::string& kind);
+
+/// Results as text: a line per measurement, so that files can be compared.
+std::string text_of_results(const nlohmann::ordered_json& all);
 
 }  // namespace weft::bench

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fields.hpp"
+#include "json_file.hpp"
 #include "solve_report.hpp"
 #include "writer.hpp"
 
@@ -70,28 +71,7 @@ Json to_json(const SolveBenchReport& report) {
           {"cases", std::move(cases)}};
 }
 
-std::string to_text(const SolveBenchReport& report) {
-  const auto written = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
-  const auto field = [&](const std::string& key, const Json& value) {
-    return fmt::format("{}: {}", Json(key).dump(), written(value));
-  };
-  const Json all = to_json(report);
-  std::string text = "{\n";
-  for (const auto& [key, value] : all.items())
-    if (key != "cases") text += field(key, value) + ",\n";
-  text += "\"cases\": [";
-  std::string before_case = "\n";
-  for (const Json& one : all["cases"]) {
-    text += std::exchange(before_case, ",\n") + "{";
-    for (const auto& [key, value] : one.items())
-      if (key != "measurements") text += field(key, value) + ",\n ";
-    text += "\"measurements\": [";
-    std::string before = "\n  ";
-    for (const Json& m : one["measurements"]) text += std::exchange(before, ",\n  ") + written(m);
-    text += "]}";
-  }
-  return text + "]\n}\n";
-}
+std::string to_text(const SolveBenchReport& report) { return text_of_results(to_json(report)); }
 
 std::string to_csv(const SolveBenchReport& report) {
   // Every field but the sentence, which is last; a failed measurement has empty cells.

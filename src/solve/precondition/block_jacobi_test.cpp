@@ -21,7 +21,7 @@ DenseRows diagonal_part(const DenseRows& a, const std::vector<Index>& sizes) {
 }
 
 TEST(BlockJacobi, InvertsTheBlocksOnTheDiagonal) {
-  const auto matrix = windy_matrix<double>(6, 0.4);
+  const auto matrix = with_wind<double>(6, 0.4);
   const DenseRows A = dense_of(matrix);
   for (const auto& [options, sizes] :
        std::vector<std::pair<BlockJacobiOptions, std::vector<Index>>>{{{.block = 6}, std::vector<Index>(6, 6)},

@@ -15,7 +15,7 @@ double error_of(const LinearOperator<double>& M, const Csr<double>& matrix) {
 }
 
 TEST(SparseInverse, ComesCloserWithThePowerOfThePattern) {
-  const auto matrix = windy_matrix<double>(8, 0.6);
+  const auto matrix = with_wind<double>(8, 0.6);
   for (const auto& [name, make] : both) {
     std::vector<double> errors;
     for (const int power : {1, 2, 4}) errors.push_back(error_of(*make(matrix, {.power = power, .drop = 0}), matrix));
@@ -36,7 +36,7 @@ TEST(SparseInverse, IsTheInverseWhereThePatternIsFull) {
 }
 
 TEST(SparseInverse, IsaiIsExactAtThePlacesOfItsPattern) {
-  const auto matrix = windy_matrix<double>(7, 0.4);
+  const auto matrix = with_wind<double>(7, 0.4);
   const DenseRows product = times(dense_of<double>(*isai(matrix, {.power = 1})), dense_of(matrix));
   for (Index row = 0; row < matrix.rows; ++row)
     for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i)
@@ -45,7 +45,7 @@ TEST(SparseInverse, IsaiIsExactAtThePlacesOfItsPattern) {
 
 TEST(SparseInverse, SpaiIsTheBestOfItsPattern) {
   // At the minimum of |e_i - m A| the rest is orthogonal to the rows of A that the pattern takes.
-  const auto matrix = windy_matrix<double>(7, 0.4);
+  const auto matrix = with_wind<double>(7, 0.4);
   const DenseRows A = dense_of(matrix);
   DenseRows rest = times(dense_of<double>(*spai(matrix, {.power = 1})), A);
   EXPECT_LT(distance_from_identity(rest), error_of(*isai(matrix, {.power = 1}), matrix));
@@ -59,7 +59,7 @@ TEST(SparseInverse, SpaiIsTheBestOfItsPattern) {
 }
 
 TEST(SparseInverse, SavesIterationsOfGmresAndBicgstab) {
-  const auto matrix = windy_matrix<double>(40, 0.7);
+  const auto matrix = with_wind<double>(40, 0.7);
   for (const Method<double> method : {Method<double>(&gmres<double>), Method<double>(&bicgstab<double>)}) {
     const auto with_jacobi = solve_with<double>(method, matrix, jacobi(matrix));
     for (const auto& [name, make] : both) {
@@ -106,7 +106,7 @@ TEST(SparseInverse, NamesTheRowThatCannotBeFound) {
   for (const auto& [name, make] : both) {
     expect_error(ErrorCode::invalid_argument, {name, "row 1"},
                  [&, factory = make] { factory(matrix_of<double>(3, {{0, 0, 1.0}, {2, 2, 1.0}}), {}); });
-    auto bad = windy_matrix<double>(20, 0.5);
+    auto bad = with_wind<double>(20, 0.5);
     bad.values[bad.offsets[300]] = std::numeric_limits<double>::quiet_NaN();
     expect_error(ErrorCode::invalid_argument, {name, "row 300", "nan"}, [&, factory = make] { factory(bad, {}); });
     bad.values[bad.offsets[77]] = std::numeric_limits<double>::infinity();

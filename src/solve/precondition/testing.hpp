@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "solve/testing.hpp"
 #include "sparse/testing.hpp"
 
 /// What the tests of preconditioners share: dense matrices, and small sparse ones.
@@ -156,22 +157,6 @@ Csr<V> full_matrix(Index rows) {
   return matrix_of<V>(rows, entries);
 }
 
-/// As poisson2d on n x n nodes, with a wind: not symmetric.
-template <class V>
-Csr<V> windy_matrix(Index n, double wind) {
-  std::vector<Entry<V>> entries;
-  for (Index i = 0; i < n; ++i)
-    for (Index j = 0; j < n; ++j) {
-      const Index row = i * n + j;
-      entries.push_back({row, row, V(4)});
-      if (i > 0) entries.push_back({row, row - n, V(-1)});
-      if (i + 1 < n) entries.push_back({row, row + n, V(-1)});
-      if (j > 0) entries.push_back({row, row - 1, static_cast<V>(-1 - wind)});
-      if (j + 1 < n) entries.push_back({row, row + 1, static_cast<V>(-1 + wind)});
-    }
-  return matrix_of<V>(n * n, entries);
-}
-
 /// The same pattern, all values other ones: rows and columns scaled by positive numbers.
 template <class V>
 Csr<V> scaled(const Csr<V>& matrix) {
@@ -203,9 +188,6 @@ std::vector<V> product_of(const LinearOperator<V>& M) {
   const Array<V> host = y.download();
   return {host.begin(), host.end()};
 }
-
-template <class V>
-using Method = SolveReport (*)(const LinearOperator<V>&, VectorView<const V>, VectorView<V>, const SolveOptions<V>&);
 
 /// Solves for the b of a random x, to 1e-8.
 template <class V>
